@@ -62,13 +62,13 @@ class Fitted:
     Attributes
     ----------
     method : the name of the method's file in config/methods; empty for a loaded model
-    settings : all settings that the fit used
-    epochs : number of training epochs; None if the method is not trained in epochs
+    settings : the settings of the fit, without those left at their defaults; empty for a loaded model
+    epochs : number of training epochs; None if the method is not trained in epochs, and for a loaded model
     model : the model, as in a run's model.npz
     labels : the labels of the fitted matrix, one row per image; None for a loaded model
     features : the features of the training images, if the method was given any
-    names : the names of the labels, if the matrix had any; None for a loaded model
-    images : the ids of the training images, if the matrix had any
+    names : the names of the labels, if the matrix had names; None for a loaded model
+    images : the ids of the training images, if the matrix had ids
     """
 
     method: str
@@ -90,10 +90,10 @@ class Fitted:
 
         Returns
         -------
-        Two arrays (n, k): the labels of each image, best first, and their scores, float32. Labels are names if the
-        fitted matrix had names, and otherwise numbers of its columns, int32. Of labels with equal scores, the one with
-        the smaller number comes first. If an image has fewer than k labels to rank, the rest of its row is filled with
-        "" (names) or -1 (numbers), and with the score -inf.
+        Two arrays (n, k), or (n, n_labels) if k is larger: the labels of each image, best first, and their scores,
+        float32. Labels are names if the fitted matrix had names, and otherwise column numbers of this matrix, int32. Of
+        labels with equal scores, the one with the smaller number comes first. If an image has fewer labels to rank
+        than that, the rest of its row is filled with "" (names) or -1 (numbers), and with the score -inf.
         """
         if self.labels is None:
             raise UserError("top: a loaded model does not contain the labels of its images; use annotate, or fit again")
@@ -124,17 +124,16 @@ class Fitted:
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, if the model uses features; if it uses several sets of
-            features, a mapping of their names to such arrays
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features; if it was fitted to sets of
+            features with names, a mapping of these names to such arrays
         labels : the known labels of the new images: (n, n_labels) counts, or another form that `fit` accepts as
             `matrix`; known labels are not ranked
         k : number of labels per image
 
         Returns
         -------
-        Two arrays (n, k): the labels of each image, best first, and their scores, float32. Labels are names if the
-        fitted matrix had names, and otherwise numbers of its columns, int32. If an image has fewer than k labels to
-        rank, the other places of its row have "" (names) or -1 (numbers), and the score -inf.
+        Two arrays, as from `top`: the labels of each image, best first, and their scores. A loaded model knows no names
+        of labels, so it returns numbers.
 
         Raises
         ------
@@ -188,7 +187,7 @@ class Results:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The table of all metrics with intervals: one row per data set, protocol, method, seed and metric."""
+        """The table of all metrics with intervals: a row per data set, protocol, method, decision, seed and metric."""
         return self.table("metrics")
 
     @property
@@ -229,7 +228,8 @@ def fit(
         lists: the names of each image's labels. Or a polars or pandas table, either with the columns `image` and
         `label` (and `count`, if it has counts) or with one column per label. The names of labels are kept: names of
         columns in the order of the columns, other names in sorted order. Images of a table with the column `image` are
-        numbered in the sorted order of their ids, so other arguments must have their rows in this order.
+        numbered in the sorted order of their ids. With another argument that has one row per image, both its rows and
+        the table must be in this order.
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
         features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
         names, or all sets if it names none
@@ -242,8 +242,8 @@ def fit(
         tuned for this matrix
     threads : number of threads, which does not affect the result
 
-    A model may have learnt nothing about single images, for example because of a large learning rate. It is returned
-    without an exception, and a line on standard error says so.
+    A model may rank an image's labels no higher for this image than for others, for example because of a large learning
+    rate. Such a model is returned without an exception, but a line on standard error reports it.
 
     Raises
     ------
@@ -310,9 +310,9 @@ def evaluate(
     methods : some of `list_methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
     protocol : name of a protocol, such as distinct, regions or images
-    scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
-        a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a file
-        (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
+    scores : name -> scores of a model that was trained elsewhere, the same for all seeds: an (n_images, n_labels)
+        array; a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a
+        file (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
     names : ids of the images and names of the labels, in the order of the matrix's rows and columns; None: those in the
         matrix, if it is a table with the columns `image` and `label`
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
@@ -390,7 +390,7 @@ class _Variant:
     settings: Settings
     epochs: Epochs | None
     choice: str  # how the settings were chosen, as in a run's settings.json: "untuned", "paper" or "none"
-    sets: list[str] | None  # the sets of features that its file names
+    sets: list[str] | None  # the sets of features that the method's file names; None: all sets
 
 
 def _methods_folder() -> Path:
@@ -430,7 +430,10 @@ def _inputs(
 
 
 def _check_order(labels: GivenLabels, rows: str) -> None:
-    """Raise a `UserError` if a table's images are numbered in another order than that of the caller's `rows`."""
+    """Raise a `UserError` if a table does not list its images in the order of their ids, which gives their numbers.
+
+    rows : the argument, for the message, whose rows must be in this order
+    """
     if not labels.in_order:
         raise UserError(
             f"{rows}: the rows must be in the order of the image ids sorted as text, but the table of labels is in "
@@ -439,7 +442,7 @@ def _check_order(labels: GivenLabels, rows: str) -> None:
 
 
 def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
-    """Return the sets of features by their names; a single set has the name ""."""
+    """Return the sets of features by their names; an array that is given without a name has the name ""."""
     if not isinstance(features, Mapping):
         return {"": features_of(features, n_images)}
     if not features or not all(isinstance(name, str) and name for name in features):
@@ -455,7 +458,10 @@ def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
 
 
 def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
-    """Return the features that a method uses, with its sets side by side in one matrix; None without features."""
+    """Return the features for a method: the sets that it uses, side by side in one matrix; None if there are none.
+
+    A single array without a name is also returned for a method that does not use it.
+    """
     if not sets or "features" not in variant.method.needs:
         return side_by_side(sets) if list(sets) == [""] else None
     missing = [name for name in variant.sets or () if name not in sets]
@@ -553,7 +559,7 @@ def _all_ranked(
     vectors: WordVectors | None,
     pool: Workers,
 ) -> list[Ranked]:
-    """Fit the methods on one split, and rank labels by their scores and by the scores computed elsewhere."""
+    """Fit the methods on one split, and rank labels by the methods' scores and by the scores computed elsewhere."""
     fitted = [
         _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
         for variant in variants

@@ -76,7 +76,7 @@ def padded_size(n: int) -> int:
 
 @njit(cache=True, inline="always")
 def scratch(size):
-    """Return `size` float32 zeros, (size,), that start on a cache line; callable in a kernel."""
+    """Return `size` float32 zeros, (size,), that start on a cache line; kernels can call this function."""
     buffer = np.zeros(size + LANES, dtype=np.float32)
     skip = (-buffer.ctypes.data % CACHE_LINE) // 4
     return buffer[skip : skip + size]
@@ -110,7 +110,7 @@ def _float_zeros():
 
 
 def _broadcast(builder, scalar):
-    """Return a vector with an LLVM value in each lane."""
+    """Return a vector that has the LLVM value `scalar` in every lane."""
     undefined = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
     first = builder.insert_element(undefined, scalar, INT32(0))
     return builder.shuffle_vector(first, undefined, _int_constants([0] * LANES))
@@ -125,7 +125,7 @@ def _pointer(context, builder, array_type, array, indices, index_types, element_
 
 
 def _element(context, builder, signature_, arguments, element_type):
-    """Return the pointer to an element of an array; the first argument is the array, the second is the index."""
+    """Return the pointer to an element of an array; `arguments` begins with the array and the index."""
     array_type, index_type = signature_.args[:2]
     if isinstance(index_type, BaseTuple):
         indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)
@@ -183,7 +183,7 @@ def load(typing_context, array, index):
 
 @intrinsic
 def store(typing_context, array, index, value):
-    """Write 16 consecutive numbers into a float32 array, starting at an index."""
+    """Write the 16 numbers of a vector to consecutive places of a float32 array, starting at an index."""
 
     def generate(context, builder, signature_, arguments):
         builder.store(arguments[2], _element(context, builder, signature_, arguments, FLOAT_VECTOR), align=4)
@@ -216,7 +216,7 @@ def sqrt(typing_context, value):
 
 @intrinsic
 def add_up(typing_context, value):
-    """Return the sum of the 16 numbers, float32, added in any order."""
+    """Return the sum of the 16 numbers, float32, added in an order that the compiler chooses."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(ir.FloatType(), [ir.FloatType(), FLOAT_VECTOR])
@@ -232,7 +232,7 @@ def cumsum(typing_context, value):
 
     def generate(context, builder, signature_, arguments):
         sums = arguments[0]
-        for distance in (1, 2, 4, 8):  # each round doubles the number of numbers in a sum
+        for distance in (1, 2, 4, 8):  # in each round, a sum covers twice as many numbers
             lower = _int_constants(LANES + e - distance for e in range(LANES))
             sums = builder.fadd(sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH))
         return sums
@@ -263,7 +263,7 @@ def divide_or_zero(typing_context, numerator, denominator):
 
 @intrinsic
 def greater_mask(typing_context, value, bound):
-    """Return an int64 whose bit e is 1 if number e is greater than a float32; NaN never is."""
+    """Return an int64 whose bit e is 1 if number e of `value` is greater than `bound`, float32; NaN never is."""
 
     def generate(context, builder, signature_, arguments):
         greater = builder.fcmp_ordered(">", arguments[0], _broadcast(builder, arguments[1]))
@@ -306,8 +306,8 @@ def any_equal(typing_context, array, index, n, number):
 def transpose(typing_context, array, index):
     """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, starting at an index.
 
-    In each of four rounds, pairs of rows at a fixed distance swap the elements that belong on the other side of the
-    diagonal.
+    In four rounds, rows are paired at the distances 8, 4, 2 and 1, and the rows of each pair swap the elements that
+    belong on the other side of the diagonal.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -337,7 +337,7 @@ def prefetch(typing_context, array, index):
         pointer = _element(context, builder, signature_, arguments, INT8)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read it, into the nearest cache, as data
+        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # for reading, into the nearest cache, as data
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -363,8 +363,8 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
     groups_of_labels : (n_groups, K / 2, 32) int16, two factors of each of the 16 labels
     pair : integer; the two factors are 2 pair and 2 pair + 1
 
-    Lane e of sum t increases by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is the row and y is label e
-    of the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
+    Lane e of sum t increases by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is row rows[t] and y is
+    label e of the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
     """
 
     def generate(context, builder, signature_, arguments):

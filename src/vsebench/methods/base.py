@@ -50,7 +50,7 @@ class Settings(Strict):
 class FactorSettings(Settings):
     """Settings of a method that learns embeddings."""
 
-    factors: int = Field(ge=1)  # K, the length of a vector
+    factors: int = Field(ge=1)  # K, the number of factors: the length of each embedding
 
 
 @dataclass(frozen=True)

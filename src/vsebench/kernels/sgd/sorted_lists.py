@@ -1,4 +1,4 @@
-"""Sort the labels by each factor of their vectors; VSE-ens draws negatives from these lists (Eq. 6 and 8)."""
+"""Lists of all labels, each sorted by one factor, from which VSE-ens draws negatives (Eq. 6 and 8 of its paper)."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ class SortedLists(NamedTuple):
 
     Attributes
     ----------
-    order : (n_factors, n_labels) uint16 or int32, the labels; labels with the same value are in the order of their ids
+    order : (n_factors, n_labels) uint16 or int32, the list of each factor; labels with the same value are in the order
+        of their ids
     deviations : (K,) float32, sigma_f, the standard deviation of each factor over labels (Eq. 8); K is n_factors,
         padded to a multiple of 16
     """
@@ -27,7 +28,7 @@ class SortedLists(NamedTuple):
 def refresh_lists(start, stop, labels, lists):
     """Sort the labels by each of the factors `start` to `stop` - 1; `start` and `stop` are multiples of 16.
 
-    labels : (n_labels, K) float32, v_c
+    labels : (n_labels, K) float32, the labels' vectors
     lists : `SortedLists`; the rows and deviations for these factors are written
     """
     n_factors, n_labels = lists.order.shape
@@ -81,7 +82,7 @@ def descending_keys(values, keys):
 
 @njit(cache=True)
 def sort_keys(keys, order, buffer):
-    """Write the indices that sort `keys` (n,) uint32, ascending and stable, to `order` (n,).
+    """Write to `order`, (n,), the indices that sort `keys`, (n,) uint32, stably in ascending order.
 
     A radix sort in two passes by the upper 22 bits (16 for few keys) leaves few adjacent indices in the wrong order;
     an insertion sort corrects them.
@@ -115,6 +116,6 @@ def sort_keys(keys, order, buffer):
 
 @njit(cache=True, inline="always")
 def append(j, digit, ends, order):
-    """Append index j to the indices in `order` that have the same digit, at position ends[digit], which advances."""
+    """Append index j to the indices in `order` with this digit: write j to position ends[digit], and advance it."""
     order[ends[digit]] = j
     ends[digit] += 1

@@ -24,7 +24,7 @@ class Rates(NamedTuple):
 
 @njit(cache=True, inline="always")
 def logistic(margin):
-    """Return exp(-|m|) and 1 / (1 + exp(m)) for a float32 m, without overflow.
+    """Return exp(-|m|) and 1 / (1 + exp(m)), without overflow, for the margin m, float32.
 
     The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative.
     """
@@ -34,7 +34,7 @@ def logistic(margin):
 
 @njit(cache=True, fastmath=False)
 def exact_product(a, b):
-    """Return a * b, float32. Fastmath does not reorder across this call: a * (b / c) does not become (a * b) / c."""
+    """Return a * b, float32. Fastmath reorders nothing across this call: a * (b / c) does not become (a * b) / c."""
     return a * b
 
 

@@ -75,8 +75,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), and a rank r, counted from 0, with
     probability proportional to exp(-r / lambda) (Eq. 5). n is the label at rank r in list f, counted from the top if
-    v_if > 0 and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p and v_n by
-    eta (dm/dv - lambda' v). Steps for an image with every label are skipped, because it has no negative.
+    v_if > 0 and from the bottom otherwise. If n is a positive, the draw is repeated. If m < 1, a step moves v_i, v_p
+    and v_n by eta (dm/dv - lambda' v). Steps for an image with every label are skipped, because it has no negative.
 
     lists : `SortedLists`; an epoch takes several calls, and the lists are sorted again between them
     draws : `Draws`, overwritten
@@ -170,8 +170,9 @@ def weigh_factors(images, i, deviations, sums):
     images : (n_images, K) float32
     i : integer, the image
     deviations : (K,) float32, sigma_f
-    sums : (K + 32,) float32, written: sums[f] is the total weight of the factors f, f - 16, f - 32, ... of a lane;
-        sums[K + 16 + e] is the total weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
+    sums : (K + 32,) float32, written: sums[f] is the total weight of the factors f, f - 16, f - 32, ...;
+        sums[K + 16 + e] is the total weight of the lanes 0 to e, where lane e contains the factors e, e + 16, e + 32,
+        ...; sums[K + 15] stays 0
     """
     n_factors = images.shape[1]
     lane_sums = broadcast(np.float32(0))
@@ -185,14 +186,15 @@ def weigh_factors(images, i, deviations, sums):
 def find_factor(sums, share):
     """Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first a lane, then a factor in the lane.
 
-    A lane contains every 16th factor.
+    Lane e contains the factors e, e + 16, e + 32, ...
 
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    The factor is found by counting the partial sums below the drawn number. Counting is faster than binary search here,
-    because it has no branches that the processor could mispredict. Because of rounding, the result can exceed the last
-    factor with a positive weight; callers must allow for this.
+    The lane and the factor are found by counting the partial sums that do not exceed the drawn weight, `share` times
+    the total. Counting is faster than binary search here, because it has no branches that the processor could
+    mispredict. Because of rounding, the result can exceed the last factor with a positive weight; callers must allow
+    for this.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -222,10 +224,11 @@ def find_position(images, i, order, sums, rank, share):
 
 @njit(cache=True, nogil=True, **NO_ALLOCATION)
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
-    """Repeat the draw from the lists until the label is not a positive of image i; arguments as in `find_position`.
+    """Repeat the draw from the lists until it gives a label that is not a positive of image i; return this label.
 
-    After n_labels rejected draws, a negative is drawn uniformly, because the lists then almost certainly yield only
-    positives.
+    `row_labels`, `start` and `stop` are as in `contains`, `rank_scale` as in `vse_ens_epoch`, and the other arguments
+    as in `find_position`. After n_labels rejected draws, a negative is drawn uniformly, because the lists then almost
+    certainly yield only positives.
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

@@ -76,10 +76,10 @@ def next_candidate(trials, labels, rng):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
-    """Draw negatives of the image until one violates the margin or no trial is left.
+    """Draw negatives of image i until one violates the margin or no trial is left.
 
     If a draw gives a positive, it is repeated and does not count as a trial. The score of label n is the inner product
-    of row i of `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
+    of row i of `images`, (m, K) float32, and row n of `labels`, (n_labels, K) float32.
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
     the number of trials; 0, 0 and 0 if the image has every label.
@@ -100,10 +100,11 @@ def find_violator(images, i, labels, positive_score, row_labels, start, stop, tr
 def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - <v_i, v_p - v_n>).
 
-    Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. N is the number of labels that
-    the image does not have, and L is `rank_loss` of the argument `trials`. A step moves v_i, v_p and v_n by
-    eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and scales each of them down to the norm `max_norm` if it is longer.
-    If no drawn negative violates the margin, a step changes nothing.
+    Negatives n are drawn with replacement until one violates the margin: 1 + <v_i, v_n> > <v_i, v_p>. In the formula,
+    "trials" is the number of these draws, N is the number of labels that the image does not have, and L is `rank_loss`
+    of the argument `trials`. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>. Then it
+    scales each of them down to the norm `max_norm` if it is longer; with `max_norm` 0, norms are not limited. If no
+    drawn negative violates the margin, a step changes nothing.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

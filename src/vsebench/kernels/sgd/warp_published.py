@@ -10,16 +10,16 @@ from vsebench.kernels.sgd.sampling import contains, draw_negative
 from vsebench.kernels.sgd.steps import logistic, sgd_step
 from vsebench.kernels.vectors import FASTMATH, LANES, greater_mask, load, to_float
 
-ABOVE_ONE = np.float32(1 + 2**-20)  # allows for the rounding of 1 + s_in
+ABOVE_ONE = np.float32(1 + 2**-20)  # slightly above 1, to allow for the rounding of 1 + score
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first n that violates the margin.
 
-    An image is drawn uniformly, then one of its labels p. n is the negative with the lowest id for which
-    1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))
-    dm/dv - lambda v). Images with no label or with every label are skipped.
+    An image i is drawn uniformly, then p, one of its labels. n is the negative with the lowest id for which
+    1 + <v_i, v_n> > <v_i, v_p>, or a random negative if there is none. A step moves v_i, v_p and v_n by
+    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
 
     rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated; with `NOT_ROUNDED`, each
         label's score is computed in float32, with the same result
@@ -60,7 +60,7 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator(embedding, i, row_labels, start, stop, positive_score):
-    """Return the lowest id of a negative n of image i with 1 + s_in > s_ip; the number of labels if there is none."""
+    """Return the lowest id of a negative of image i with 1 + score > `positive_score`; n_labels if there is none."""
     images, labels = embedding
     for label in range(len(labels)):
         violates = np.float32(1) + dot(images, i, labels, label) > positive_score
@@ -71,7 +71,7 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
-    """Return the result of `first_violator`. Rounded products of 64 labels at a time show which labels can be skipped.
+    """Return the result of `first_violator`, but skip labels that rounded products, of 64 labels at a time, rule out.
 
     rounded_image : (1, K) int16, scratch memory
     """

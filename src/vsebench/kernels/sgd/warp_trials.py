@@ -10,7 +10,8 @@ from vsebench.kernels.sgd.warp import find_violator
 def draw_trials(images, labels, rows, offsets, positives, trials, rng, n_steps, sums):
     """Add, for each pair, the number of trials in `n_steps` steps to `sums`, (n_pairs,) int64.
 
-    Row `rows[pair]` of `images` has label `positives[pair]`; the other arguments are as for `find_violator`.
+    Row `rows[pair]` of `images` has label `positives[pair]`; positives[offsets[i]:offsets[i + 1]] are all labels of
+    row i. `trials` and `rng` are as for `find_violator`.
     """
     for pair in range(len(rows)):
         i = rows[pair]

@@ -4,7 +4,7 @@ Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to r
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
 paper's loss with steps that use the exact rank and all labels that violate the margin at once.
 
-To project a row of a map is to scale it down to the largest norm, `max_norm`, if it is longer.
+To project a row of a map is to scale it down to the largest norm allowed, `max_norm`, if it is longer.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,9 @@ from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, ali
 
 
 class Maps(NamedTuple):
-    """The maps of features and of labels, updated in place, and scratch memory for one step; f_c(x) = <w_c, V' x>.
+    """The maps of features and of labels, updated in place, and scratch memory for one step.
+
+    The score of label c for an image x is f_c(x) = <w_c, V' x>, where w_c is row c of W.
 
     K is a multiple of 16: `padded_size` of the number of factors. The padding is 0 and stays 0.
 
@@ -57,9 +59,9 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e of `rows`.
+    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is `rows.values[e]`.
 
-    The row's norm is computed in the loop that moves it.
+    Feature j is the column of this number. The row's norm is computed in the loop that moves the row.
     """
     features, difference = maps.features, maps.difference
     j, step = column(rows, i, e), size * rows.values[e]
@@ -127,8 +129,8 @@ def move_features_and_map(maps, rows, i, size, max_norm, following):
 def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
     """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the moved rows.
 
-    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight.
-    After the step, `maps.image` is V' x of the image `following`.
+    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight
+    L(floor(N / trials)) of the loss. After the step, `maps.image` is V' x of the image `following`.
     """
     labels = maps.labels
     for f in range(0, labels.shape[1], LANES):
@@ -146,9 +148,10 @@ def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
 def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, streams):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. N is the number of labels that
-    the image does not have, and L is `rank_loss` of the argument `trials`. If no drawn negative violates the margin, a
-    step changes nothing. With one trial and L = 1, this is the margin loss for AUC.
+    Negatives n are drawn with replacement until one violates the margin: 1 + f_n(x_i) > f_p(x_i). In the formula,
+    "trials" is the number of these draws, N is the number of labels that the image does not have, and L is `rank_loss`
+    of the argument `trials`. If no drawn negative violates the margin, a step changes nothing. With one trial and
+    L = 1, this is the margin loss for AUC.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """
@@ -202,7 +205,8 @@ def find_all_violators(maps, p, row_labels, start, stop, violators):
 def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
     """Take one gradient step on the sum of f_p(x_i) - f_n(x_i) over the violators n, and project the moved rows.
 
-    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight.
+    The gradient is computed from the values before the step. `size`, float32, is the learning rate times L(k) / k, the
+    weight of the sum.
     """
     labels = maps.labels
     number = np.float32(n_violators)
@@ -225,6 +229,8 @@ def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def owpc_epoch(maps, rows, positives, rank_loss, violators, steps, learning_rate, max_norm, streams):
     """Take `steps` steps that lower L(k) / k times the sum of 1 - f_p(x_i) + f_n(x_i) over the k violators n.
+
+    The violators are the labels that image i does not have and for which this difference is positive.
 
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
     violators : (n_labels,) int32, scratch memory for one step

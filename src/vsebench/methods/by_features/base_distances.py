@@ -2,9 +2,9 @@
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
-x_ib is the vector of image i in set b, normalised and then scaled to unit length; a row of zeros stays as it is. If the
-columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two rows is D. So one exact search
-among the multiplied rows finds the nearest images.
+x_ib is the vector of image i in set b, normalised and then scaled to unit length; a row of zeros stays as it is. c_b is
+the weight of set b. If the columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two
+rows is D. So one exact search among the multiplied rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
 features.

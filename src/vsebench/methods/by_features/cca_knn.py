@@ -107,13 +107,13 @@ class CommonSpaceNeighbours(NeighbourModel):
 
 
 def canonical(left: Numbers, right: Numbers, components: int, regularisation: float) -> tuple[Numbers, Numbers]:
-    """Return the (d, K) matrix that projects the rows of `left`, and the K largest canonical correlations, descending.
+    """Return the (d, K) matrix that projects the rows of `left`, and the K largest correlations in descending order.
 
     Parameters
     ----------
     left : (n, d), centred
     right : (n, m), centred
-    components : the maximum of K; K is smaller if there are fewer components
+    components : K, the number of components to keep; K is smaller if there are fewer components
     regularisation : added to the diagonal of each matrix of products, as a multiple of the mean of this diagonal
     """
     factors = [_factor(rows, regularisation) for rows in (left, right)]
@@ -166,7 +166,7 @@ class CcaKnn(FeatureControl):
 
     def _neighbours(self, seen: Seen, rows: Numbers, projection: Numbers, offset: Numbers) -> CommonSpaceNeighbours:
         own = self.settings.of_neighbours()
-        # The largest number is scaled to 1, so that no number is too large or too small for float32.
+        # Projected images are divided by their largest number, so that no number is too large or too small for float32.
         scale = float(np.abs(rows @ projection + offset).max()) or 1.0
         matrix, shift = (np.ascontiguousarray(part / scale, dtype=np.float32) for part in (projection, offset))
         features = prepare(dense(seen.rows) @ matrix + shift, "cosine")

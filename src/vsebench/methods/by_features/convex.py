@@ -33,8 +33,8 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # L-BFGS ends when no component of the gradient is larger; the remaining step is about as large
-ACCEPTED_GRADIENT = 1e-4  # with a gradient up to this, the result counts as the minimum, because of rounding
+SMALL_GRADIENT = 1e-5  # L-BFGS ends when no component of the gradient is larger; the minimum is then about as close
+ACCEPTED_GRADIENT = 1e-4  # largest component at a result that counts as the minimum; rounding can end L-BFGS early
 
 
 class ConvexSettings(FeatureSettings):
@@ -128,8 +128,8 @@ class Softmax(ConvexControl):
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-    This is multinomial logistic regression. The baseline is not in Weston, Bengio and Usunier, "Large scale image
-    annotation", 2010. Images without features or without a label are left out of the fit.
+    This is multinomial logistic regression. It is not one of the baselines in Weston, Bengio and Usunier, "Large scale
+    image annotation", 2010. Images without features or without a label are left out of the fit.
     """
 
     def model(self) -> LinearMap:

@@ -23,7 +23,7 @@ Choices made here, because we could not read the parts of the paper that describ
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
-  best scores are predicted for each image. The next stage raises the labels whose recall is then below `recall`: in all
+  best scores are predicted for each image. The next stage boosts the labels whose recall is then below `recall`: in all
   sums, the weight of each image with such a label is multiplied by `boost`, and B and W are computed again. Only the
   rows of W that belong to these labels are replaced.
 - A label without a training image has the score 0.
@@ -53,9 +53,10 @@ class FastTagSettings(RidgeSettings):
     gamma: float = Field(gt=0)  # weight of the last term of the loss, the completion of labels
     dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
     stages: int = Field(default=1, ge=1)  # number of stages; 1: no further stage for labels with a low recall
-    recall: float = Field(default=0.3, gt=0, le=1)  # a further stage raises the labels with a smaller recall
+    recall: float = Field(default=0.3, gt=0, le=1)  # each further stage boosts the labels whose recall is smaller
     cutoff: int = Field(default=5, ge=1)  # number of labels that are predicted for an image to compute the recall
-    boost: float = Field(default=2.0, gt=1)  # factor of the weights of images with a raised label, in each stage
+    # In each further stage, the weights of images with a boosted label are multiplied by this.
+    boost: float = Field(default=2.0, gt=1)
 
     @model_validator(mode="after")
     def _weights_of_sensible_size(self) -> "FastTagSettings":
@@ -67,7 +68,7 @@ class FastTagSettings(RidgeSettings):
 
 @dataclass(frozen=True)
 class Stage:
-    """The result of one stage.
+    """The result of one stage, for n images with d features and for L labels.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class Stage:
 
 
 def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
-    """Return P and Q, (L, L), from S, (L, L), and the probability p that a label is dropped."""
+    """Return P and Q, (L, L), for S = `together`, (L, L), and p = `dropped`, the probability of dropping a label."""
     kept = 1 - dropped
     both = kept**2 * together
     np.fill_diagonal(both, kept * np.diagonal(together))

@@ -64,7 +64,7 @@ class JecModel(DistanceModel):
     def scores(self, queries: Queries) -> Matrix:
         rows = self.prepared(queries)
         near, _ = self._search.nearest(rows, min(self.settings.neighbours, self.labels.n_rows))
-        # The numbers in a row of `near` ascend, so among images at the same distance, the first one counts as nearest.
+        # The numbers in a row of `near` ascend, so at equal distances, the image with the lowest number is the nearest.
         order = np.argsort(squared_distances(self._search, rows, near), axis=1, kind="stable")
         near = np.take_along_axis(near, order, axis=1)
         first, votes = (np.zeros((len(near), self.n_labels)) for _ in range(2))

@@ -2,9 +2,9 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x is the vector of an image's normalised features, scaled to unit length; Y is 1 where an image has a label, else 0. K
-contains the kernel of each pair of training images, n x n numbers in float64, so the method is limited to `LARGEST`
-images.
+x is the vector of an image's normalised features, scaled to unit length; A_m is row m of A; Y is 1 where an image has a
+label, else 0. K contains the kernel of each pair of the n training images, n x n numbers in float64, so the method is
+limited to `LARGEST` training images.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
