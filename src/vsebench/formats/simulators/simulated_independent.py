@@ -18,7 +18,7 @@ from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import DIMENSIONS, GIVEN, LABELS, NormalOptions, annotate
 
-KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can meet
 WEIGHT_SEED, BIAS_SEED = 11, 12
 Options = NormalOptions
 
