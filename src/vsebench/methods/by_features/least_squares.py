@@ -2,9 +2,9 @@
 
     W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
 
-X contains the features of the images, and Xc their differences from the mean. The intercept is not penalised. Xc' Xc is
-not divided by the number of images, so a is a penalty relative to the sum, not the mean, of the squared errors. All
-sums are in float64.
+X contains the features of the images, Xc their differences from the mean, and Y the targets, such as the label matrix.
+The penalty `a` is on squared weights; the intercept is not penalised. Xc' Xc is not divided by the number of images, so
+`a` is relative to the sum, not the mean, of the squared errors. All sums are in float64.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
@@ -33,7 +33,7 @@ def _kind(value: Any) -> str:
     return "relative" if isinstance(value, dict | Relative) else "number"
 
 
-# With the discriminator, an error message is about one of the two forms, not about both.
+# With the discriminator, an error message concerns only the form that was given: a number or a mapping.
 Penalty = Annotated[
     Annotated[float, Field(gt=0), Tag("number")] | Annotated[Relative, Tag("relative")], Discriminator(_kind)
 ]
@@ -42,13 +42,14 @@ Penalty = Annotated[
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    # a, the penalty on squared weights, which is added to the sum of squared errors; `{relative: r}`: r times the mean
-    # of the diagonal of Xc' Xc, so that one value suits any number of images and features of any scale
+    # `a`, the penalty on squared weights, which is added to the sum of squared errors. With `{relative: r}`, `a` is r
+    # times the mean of the diagonal of Xc' Xc, so that one value of r suits any number of images and any scale of the
+    # features; Xc contains the centred features.
     regularisation: Penalty
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
-    """Return the label matrix, (n, n_labels) float64, with an image's weight in place of each 1; weights are (n,)."""
+    """Return the label matrix, (n, n_labels) float64, with each 1 replaced by its image's weight; `weights`: (n,)."""
     entries = np.repeat(weights, labels.n_labels_of_row)
     return sparse.csr_array((entries, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
 
@@ -61,9 +62,9 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
 
     Parameters
     ----------
-    rows : (n, d) float32, dense or CSR
+    rows : (n, d) float32, X, dense or CSR
     truth : (n, n_labels) float64, Y
-    regularisation : a, or a penalty relative to Xc' Xc
+    regularisation : the penalty `a`, as a number or relative to Xc' Xc
     """
     n_images = truth.shape[0]
     rows = rows.astype(np.float64)
@@ -88,9 +89,9 @@ def least_squares_memory(size: Size) -> int:
 
 
 def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:
-    """Return the penalty a for the matrix Xc' Xc, (d, d).
+    """Return the penalty `a` for the matrix `gram`, Xc' Xc, (d, d).
 
-    If all features are constant, all weights are 0 for any a; a relative penalty is then set to 1.
+    If all features are constant, all weights are 0 whatever the penalty is; a relative penalty is then set to 1.
     """
     if isinstance(regularisation, Relative):
         return regularisation.relative * float(np.diagonal(gram).mean()) or 1.0

@@ -47,7 +47,7 @@ class EmbeddedFeatures(ModelOfFields, Embedded):
     Attributes
     ----------
     feature : (d, K) float32, one row per feature
-    label : (n_labels, K) float32
+    label : (n_labels, K) float32, one vector per label
     normalisation : the normalisation fitted to the training images
     """
 

@@ -1,4 +1,4 @@
-"""Linear models, f_c(x) = <w_c, x>, that are trained step by step.
+"""Linear models, trained by gradient steps or passive-aggressive steps: label c has the score f_c(x) = <w_c, x>.
 
 They are the linear models of Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
 word-image embeddings", Machine Learning 81(1), 2010, tables 2 and 5. w_c starts at 0.
@@ -38,7 +38,7 @@ class LinearWarp(FeatureMethod):
 
     If no drawn negative violates the margin, a step changes nothing. The paper does not state whether the norms of the
     w_c are limited in this model; in this implementation, they are not. Negatives are the labels that the image does
-    not have, and their number replaces the paper's Y - 1, the number of labels minus 1.
+    not have. In the estimate of a rank, their number replaces the paper's Y - 1, the number of labels minus 1.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -74,12 +74,12 @@ class LinearAuc(LinearWarp):
 
 
 class PamirIa(LinearWarp):
-    """PAMIR for image annotation: passive-aggressive steps on pairs of a positive and a negative label.
+    """PAMIR for image annotation: passive-aggressive steps on pairs of a positive p and a negative n.
 
         h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
 
-    Here c is `aggressiveness`. The step is from Grangier and Bengio, "A discriminative kernel-based approach to rank
-    images from text queries", IEEE PAMI 30(8), 2008.
+    Here c is `aggressiveness`, not a label. The step is from Grangier and Bengio, "A discriminative kernel-based
+    approach to rank images from text queries", IEEE PAMI 30(8), 2008.
     """
 
     settings_type = PassiveAggressiveSettings
@@ -94,7 +94,7 @@ class PamirIa(LinearWarp):
 class OneVsRest(Method):
     """A classifier for each label, trained by passive-aggressive steps; the classifiers' scores rank the labels.
 
-        f_c(x) = <w_c, x> + b_c,   t = 1 if the image has c, else -1,   h = max(0, 1 - t f_c(x)),
+        f_c(x) = <w_c, x> + b_c,   t = 1 if the image has label c, else -1,   h = max(0, 1 - t f_c(x)),
         tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
     Here a is `aggressiveness`. The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7,

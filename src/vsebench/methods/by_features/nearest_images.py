@@ -1,8 +1,8 @@
 """Nearest images: a label's score is the sum of the weights of the nearest training images that have it.
 
 Labels with the same sum are ordered by a second key, which is a small multiple of the label's training frequency. The
-search is exact; among training images at the same distance, the first are taken. For dense features, the search
-computes matrix products in blocks; for sparse features, it uses inverted lists.
+search is exact; of training images at the same distance, those that come first in the data set are taken. For dense
+features, the search computes matrix products in blocks; for sparse features, it uses inverted lists.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, extended by the distances and
 weights in `NeighbourSettings`.

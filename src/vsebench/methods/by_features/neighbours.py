@@ -32,8 +32,8 @@ from vsebench.models import Model, check_matrix, features_of
 Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
-# Number of products in memory at once (32 MiB). Smaller blocks of queries make the product slower, and larger blocks
-# make the search slower.
+# Number of inner products in memory at once (32 MiB). Smaller blocks of queries make the matrix product slower, and
+# larger blocks make the search slower.
 PRODUCTS = 1 << 23
 SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; these 16 MiB fit into the largest cache
 COMMON = 0.1  # if a larger share of the rows have a feature, a dense product is faster than lists (measured)
@@ -41,19 +41,20 @@ UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
 LONGEST = 1e37  # squared lengths of rows must be below this, so that sums and differences of products fit into float32
 SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by this one, so that inverses are finite
-# The largest value of the second key, which orders labels with equal sums. Sums of equal weights are integers, so 0.5
-# changes no other order.
+# The largest value of the second key, which orders labels with equal sums, for each kind of weights. With the weights
+# `equal`, sums are integers, so a second key of at most 0.5 does not change the order of labels with different sums.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
 class NeighbourSettings(FeatureSettings):
     """Settings of methods that score labels by an image's neighbours: the most similar training images."""
 
-    neighbours: int | None = Field(ge=1)  # number of nearest images (all if there are fewer); none: all images
+    neighbours: int | None = Field(ge=1)  # number of nearest images (all if there are fewer); null: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
     distance: Distance = "cosine"  # the distance between images
-    # The probability of finding each nearest image; the next image takes the place of one that is missed. The same
-    # neighbours of an image are missed in every search. Below 1, a search is slower, because it sorts all images.
+    # The probability that each of the nearest images is found; the next nearest takes the place of one that is missed.
+    # Every search for the neighbours of an image misses the same ones. If this is below 1, a search is slower, because
+    # it sorts all images.
     found: float = Field(default=1.0, gt=0, le=1)
     only_first: bool = False  # whether only the nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
@@ -160,7 +161,10 @@ class Search:
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): the number to subtract from each row's inner products, so that the nearest row has the largest key."""
+        """(n,): the amount by which a row's key is smaller than its inner product with a query.
+
+        The nearest row has the largest key.
+        """
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
@@ -187,8 +191,8 @@ class Search:
         """Return a bound on the rounding error of the difference of two float32 keys, for each query, (m,) float32.
 
         In whatever order t products are added, the error of their sum is at most t times `UNIT` times the sum of their
-        absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the product of the
-        lengths of the two rows. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
+        absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the length of the query
+        times the length of the row. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
         errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
@@ -206,8 +210,10 @@ class Search:
 
         Returns
         -------
-        (m, k) int32, the nearest rows' numbers, ascending; among rows at the same distance, the first are taken.
-        (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
+        (m, k) int32, the nearest rows' numbers, ascending; of rows at the same distance, those with the smallest
+        numbers are taken.
+        (m, k) float32, their keys: for the cosine, the cosines; for the Euclidean distance, half of the query's squared
+        length minus half of the squared distance.
         """
         self._check_range(queries)
         m, n = queries.shape[0], self.rows.shape[0]
@@ -215,7 +221,7 @@ class Search:
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
         chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
         largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
-        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused, because allocation takes 10 % longer
+        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused; a new array per chunk takes 10 % longer
         for start, stop in chunks:
             block = queries[start:stop]
             slacks = self.slacks(block)
@@ -306,7 +312,7 @@ def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArr
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
     """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
 
-    `near`, (m, k), contains rows of `labels`, and `weights`, (m, k), contains their weights.
+    `near`, (m, k), contains the neighbours' row numbers in `labels`, and `weights`, (m, k), the neighbours' weights.
     """
     without_votes = second_key.astype(np.float64)
     sums = np.tile(without_votes, (len(near), 1))
@@ -366,7 +372,7 @@ class NeighbourModel(Model):
         k = labels.n_rows if neighbours is None or by_chance else min(neighbours + skipped, labels.n_rows)
         near, keys = search.nearest(rows, k)
         if skipped or by_chance:
-            # The numbers in a row of `near` ascend, so among rows with equal keys, the first count as nearest.
+            # The numbers in a row of `near` ascend, so of images with equal keys, the first one counts as nearest.
             kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
             near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
         weights = weigh(search, rows, near, keys, self.settings)

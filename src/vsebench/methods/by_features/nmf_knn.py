@@ -6,16 +6,16 @@ each set of features, and one (labels x K) for the labels.
     loss = sum over the matrices of |T (X - U V') M|^2 / |T X M|^2 + (lambda / K) |M (V Q - V*)|^2,   U, V, V* >= 0
 
 Each matrix has its own U, with a column per factor, and its own V, with a row per neighbour. Q is diagonal and contains
-the column sums of U, and V* is the consensus, which is set to the mean of all V after each round of updates. T and M
-are diagonal matrices of weights. In the label matrix, T gives larger weights to rare labels; for sets of features, T is
-the identity. M gives larger weights to the neighbours that have rare labels. The image's coefficients v minimise the
-sum over the sets of features of |x - U v|^2 / |T X M|^2 with v >= 0. The scores of the labels are U v with the U of the
-label matrix.
+the column sums of U, and V* is the consensus, which is set to the mean of all V after each round of updates. lambda is
+the setting `consensus`. T and M are diagonal matrices of weights. For the label matrix, T gives larger weights to rare
+labels; for sets of features, T is the identity. M gives larger weights to the neighbours that have rare labels. The
+coefficients v >= 0 of the image to annotate minimise the sum over the sets of features of |x - U v|^2 / |T X M|^2,
+where x contains the image's features of the set. The scores of the labels are U v with the U of the label matrix.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
 nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because we could read only the
-beginning of the paper:
+beginning of the paper on NMF-KNN:
 
 - Neighbours are the images whose normalised features have the smallest Euclidean distance; with the normalisation step
   `l2`, all sets have the same weight.
@@ -69,7 +69,7 @@ class NmfKnnSettings(FeatureSettings):
     neighbours: int = Field(ge=1)  # K, the number of nearest images (all if there are fewer)
     components: int = Field(ge=1)  # number of factors, the columns of U
     consensus: float = Field(ge=0)  # lambda, the weight of the difference from the consensus V*
-    rarity: float = Field(ge=0, le=4)  # exponent of the weights of rare labels; 0: equal weights
+    rarity: float = Field(ge=0, le=4)  # exponent that makes squared weights of rare labels larger; 0: equal weights
     rounds: int = Field(ge=1)  # number of rounds of updates
 
 
@@ -79,9 +79,9 @@ class View:
 
     Attributes
     ----------
-    numbers : (m, K), X
+    numbers : (m, K), X, with a row for each of m features or labels
     importance : (m,), the squares of the diagonal of T
-    basis : (m, r), U
+    basis : (m, r), U, with r factors
     coefficients : (K, r), V
     size : |T X M|^2
     """
@@ -93,7 +93,7 @@ class View:
     size: float
 
     def update(self, common: Numbers, weights: Numbers, penalty: float) -> None:
-        """Update U, then scale its columns to the sum 1, then update V.
+        """Update U, scale its columns to sum to 1 and the columns of V inversely, then update V.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ def views_of(
 
     Parameters
     ----------
-    matrices : (m, K) each, not negative, with the mean column sum 1, or all zeros
+    matrices : (m, K) each, not negative, with a mean column sum of 1, or all zeros
     importances : (m,) each, the squares of the diagonal of T
     weights : (K,), the squares of the diagonal of M
     start : (K, r), the initial V of every matrix
@@ -160,7 +160,7 @@ def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty:
 
 
 def coefficients_of(rows: Sequence[Numbers], views: Sequence[View]) -> Numbers:
-    """Return v >= 0, (r,), that minimises the sum over sets of features of |x - U v|^2 / |T X M|^2.
+    """Return the v >= 0, (r,), that minimises the sum over sets of features of |x - U v|^2 / |T X M|^2.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def squared_weights(labels: LabelMatrix, rarity: float) -> Numbers:
 
 
 class NmfKnnMethod(FeatureControl):
-    """NMF-KNN; images without features or labels are left out of the fit."""
+    """NMF-KNN; images that lack features or labels are left out of the fit."""
 
     settings_type = NmfKnnSettings
 

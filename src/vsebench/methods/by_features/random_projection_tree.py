@@ -3,8 +3,8 @@
 Each node projects its training images onto a direction with normally distributed entries, and splits them at the
 median: the half with the smaller projections goes left. Of images with equal projections, the first ones count as
 smaller. The threshold is the mean of the two middle projections; a query goes left if its projection is at most the
-threshold. After p levels a query is in one of 2^p leaves, each with n / 2^p images, rounded down or up. Within a leaf,
-the search is exact, and `nearest_images` explains how labels are scored.
+threshold. After p levels, a query is in one of 2^p leaves, each with n / 2^p of the n training images, rounded down or
+up. Within a leaf, the search is exact, and labels are scored as in `nearest_images`.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. Weston, Bengio and
 Usunier, "Large scale image annotation", 2010, find approximate nearest neighbours with such trees, but describe neither
@@ -83,7 +83,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
         for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
             node = 2**level - 1 + i
             projections = projector.project(order[start:stop], node)
-            # A node's rows ascend, so among rows with equal projections, the first go left.
+            # A node's rows ascend, so of rows with equal projections, the first ones go left.
             by_projection = np.argsort(projections, kind="stable")
             lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
             thresholds[node] = (projections[lower] + projections[upper]) / 2

@@ -13,8 +13,8 @@ from vsebench.methods.base import Control, Settings
 class NormaliseSettings(Strict):
     """Settings of the normalisation of features."""
 
-    # Normalisation steps, in this order, for every set of features; or a mapping from the sets' names to their steps.
-    # If this is null, or the mapping lacks a set, the steps in the data set's file are used.
+    # Normalisation steps for every set of features, in the order in which they are applied; or a mapping from the sets'
+    # names to their steps. If this is null, or the mapping lacks a set, the steps in the data set's file are used.
     normalise: StepsOfSets | None = None
 
 
@@ -28,8 +28,8 @@ class Seen:
 
     Attributes
     ----------
-    rows : (n, d) float32, their normalised features, dense or CSR; `Problem.feature_blocks` names the sets in them
-    labels : n rows, their labels
+    rows : (n, d) float32, the images' normalised features, dense or CSR; `Problem.feature_blocks` names their sets
+    labels : n rows, the images' labels
     normalisation : the normalisation fitted to these images
     """
 

@@ -16,10 +16,11 @@ The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise
     - sum over training images i and labels l of c_il log p(y_il) + penalty,
     penalty = a / 2 sum over l of n_l / n+ (alpha_l^2 + beta_l^2)
 
-Here i itself is not among its neighbours. c_il is 1 / n+ if i has l, and 1 / n- otherwise. n+ and n- are the numbers of
-positive and of negative pairs of a training image and a label, and n_l is the number of training images with label l.
-The penalty is not in the paper. It is needed because the loss alone has no minimum in alpha if neighbours separate a
-label's images from all others.
+Here i itself is not among its neighbours. p(y_il) is p(l | i) if i has l, and 1 - p(l | i) otherwise. c_il is 1 / n+ if
+i has l, and 1 / n- otherwise. n+ and n- are the numbers of positive and of negative pairs of a training image and a
+label, and n_l is the number of training images with label l. The penalty, in which a is the setting `regularisation`,
+is not in the paper. Without it, the loss of tagprop_sigma has no minimum in alpha if neighbours separate a label's
+images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
 number of sets of features (w = 0 for weights by rank), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the
@@ -62,7 +63,7 @@ Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
 ACCEPTED_GRADIENT = 1e-4  # with a gradient up to this, the result counts as the minimum; the loss is about 1 to 20
-SMALL_DECREASE = 1e-5  # turns (fit alpha and beta, then w) end when one lowers the loss by less than this share
+SMALL_DECREASE = 1e-5  # the fit ends when a turn (alpha and beta, then w) lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method, including those that are too long and are halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
@@ -78,7 +79,7 @@ class TagPropSettings(FeatureSettings):
 class SigmaSettings(TagPropSettings):
     """Settings of TagProp with a sigmoid for each label."""
 
-    regularisation: float = Field(default=1e-4, gt=0)  # a, the penalty on the squares of alpha and beta
+    regularisation: float = Field(default=1e-4, gt=0)  # the penalty `a` on the squares of alpha and beta
     turns: int = Field(default=10, ge=1)  # maximum number of turns; each fits alpha and beta, then w
 
 
@@ -198,9 +199,9 @@ class Votes:
 
     Attributes
     ----------
-    near : (n, k) int32
-    distances : (n_sets, n, k) float64
-    labels : n rows
+    near : (n, k) int32, the neighbours of each training image
+    distances : (n_sets, n, k) float64, their base distances
+    labels : n rows, the labels of the training images
     weights : what a neighbour's weight depends on: its base distances, or its rank
     """
 
@@ -287,7 +288,7 @@ class TagProp(FeatureControl):
     @classmethod
     def least_memory(cls, size: Size, settings: TagPropSettings) -> int:
         neighbours = min(settings.neighbours, size.images - 1)
-        return (8 + 8 + 4) * size.images * neighbours  # a distance, a logit and a row number for each
+        return (8 + 8 + 4) * size.images * neighbours  # a distance, a logit and a row number for each neighbour
 
     def model(self) -> TagPropModel:
         seen = see(self.problem, self.settings)
@@ -301,7 +302,7 @@ class TagProp(FeatureControl):
         by_rank = self.settings.weights == "rank"
         start = np.zeros(near.shape[1]) if by_rank else np.full(len(blocks), START / len(blocks))
         weight, alpha, beta = self.learn(votes, start)
-        # All images are neighbours. A new image has one more than a training image, which is not its own neighbour.
+        # Here, all images are neighbours. A training image is not its own, so a new image has one neighbour more.
         if by_rank and n_images <= self.settings.neighbours:
             weight = np.append(weight, weight.max(initial=0))
         settings = TagPropModel.settings_to_keep(self.settings)

@@ -8,9 +8,9 @@ d_b are the base distances of `base_distances`, each divided by its mean over pa
 is 1. K1 is the setting `per_label`, and s is `sharpness`. The union gets as many images for a rare label as for a
 frequent one. D_i is the smallest D(i, j) of the union. The paper does not subtract D_i; without the subtraction, the
 scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of an
-image's labels, but scores of different images cannot be compared as in the paper. Some programs divide scores by a
-label's largest score over the test images. This is not done here, because the scores of an image would then depend on
-the other test images.
+image's labels, but scores of different images cannot be compared as in the paper. Some implementations divide the
+scores of each label by their maximum over the test images. This is not done here, because the scores of an image would
+then depend on the other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
 over b of w_b d_b, it minimises the sum over at most `images` training images p and their targets q of
@@ -75,7 +75,8 @@ class MarginSettings(TwoPassSettings):
     """Settings of 2PKNN with learnt weights of the base distances."""
 
     push: float = Field(default=1.0, gt=0)  # m, the weight of the loss of impostors that are too near
-    images: int = Field(default=2000, ge=1)  # number of training images p, evenly spaced (all if there are fewer)
+    # number of training images p, spread evenly over the data set (all if there are fewer)
+    images: int = Field(default=2000, ge=1)
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class Pairs:
     ----------
     offsets : (m + 1,) int64, where the pairs of each of the m images p start
     distances : (n_sets, n_pairs) float64, the base distances
-    likeness : (n_pairs,) float64, l
+    likeness : (n_pairs,) float64, l_pq or l_pr: the share of the other image's labels that p has, too
     """
 
     offsets: NDArray[np.int64]

@@ -3,11 +3,13 @@
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
+Here x_i are the features of image i, E is the linear map, and v_c is the vector of label c.
+
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. The paper
 mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work (`excl` removes the contribution of c
-itself to p_i); it gives neither updates, nor a regularisation of E, nor results. Choices made here:
+itself to p_i), but gives neither updates, nor a regularisation of E, nor results. Choices made here:
 
-- Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
+- Only the last term of this score is used, because a new image has neither a vector v_i nor known labels for p_i.
 - The weight of a positive, w_ic, is 1, and beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), which
   gives the beta_c.
 - The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So the same
@@ -17,8 +19,9 @@ itself to p_i); it gives neither updates, nor a regularisation of E, nor results
   kernel of `vse_fs`. Each step and each update of a coordinate minimises the loss along one direction, so no epoch
   increases the loss.
 
-Let H^C = sum_c beta_c v_c v_c'. At the positives of image i, row i of a matrix R contains (1 - beta_c) s_ic, and row i
-of Y contains 1; all other entries are 0. Half the gradient with respect to E is
+Let H^C = sum_c beta_c v_c v_c'. The rows of X are the x_i, and the rows of V are the v_c. At the positives of image i,
+row i of a matrix R contains (1 - beta_c) s_ic, and row i of Y contains 1; all other entries are 0. Half the gradient
+with respect to E is
 
     X' (X E H^C + R V - Y V) + lambda m E
 

@@ -2,8 +2,9 @@
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
-V has a row for each of the d features, and the w_c are the rows of W. The initial V and W are drawn from a normal
-distribution with the standard deviation 1 / sqrt(d); rows that are longer than C are shortened to length C.
+V has a row for each of the d features, the w_c are the rows of W, and C is the setting `maximum_norm`. The initial V
+and W are drawn from a normal distribution with the standard deviation 1 / sqrt(d); rows that are longer than C are
+shortened to length C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010. Numbers of equations, sections, tables and figures refer to this paper.
@@ -34,15 +35,15 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
     """Settings of a model with two maps that is trained by gradient steps."""
 
     learning_rate: float = Field(gt=0)  # gamma, the same in all steps
-    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row; 0: no limit
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row of V or W; 0: no limit
 
 
 class Wsabie(FeatureMethod):
-    """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
+    """WSABIE, trained with the WARP loss: Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
 
-    Images have several labels here, so each step draws one of all positives. Negatives are the labels that the image
-    does not have, and their number replaces the paper's Y - 1, the number of labels minus 1. If no drawn negative
-    violates the margin, a step changes nothing.
+    Images have several labels here, so each step draws one of all pairs of an image and one of its labels. Negatives
+    are the labels that the image does not have. In the estimate of a rank, their number replaces the paper's Y - 1, the
+    number of labels minus 1. If no drawn negative violates the margin, a step changes nothing.
     """
 
     settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
@@ -84,7 +85,7 @@ class WsabieAuc(Wsabie):
 class DecaySettings(EmbeddingSettings):
     """Settings of WSABIE with a decreasing learning rate; `learning_rate` is the rate of the first epoch."""
 
-    decay: float = Field(gt=0)  # number of epochs after which the rate is divided by sqrt(2)
+    decay: float = Field(gt=0)  # number of epochs after which the rate has fallen to 1 / sqrt(2) of the first
 
 
 class WsabieDecay(Wsabie):

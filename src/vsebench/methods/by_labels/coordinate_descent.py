@@ -177,7 +177,7 @@ class FullSample(Method):
         return norms
 
     def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
-        """Return the loss of Eq. 1 of the VSE-fs paper, before the labels are updated."""
+        """Return the loss (see `Objective`), computed with the labels' vectors before their update."""
         norms = self._squared_norms()
         positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)

@@ -14,10 +14,10 @@ from vsebench.kernels.vectors import LANES, aligned
 def rows_and_columns(
     train: LabelMatrix, order: NDArray[np.int64], weights: NDArray[np.float32], gamma: float
 ) -> tuple[Rows, Columns]:
-    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` the w_ic.
+    """Return the positives twice: sorted by image, and sorted by label.
 
-    In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
-    LANES.
+    `order` lists the images in the kernels' order; `weights`, (n_pairs,), contains the w_ic in the order of `train`. In
+    `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of LANES.
 
     The following example has three labels, and LANES = 4 instead of 16. Image 0 has the labels 0, 1 and 2, image 1 has
     label 1, and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the
@@ -68,7 +68,7 @@ def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.i
 def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
     """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha, (n_labels,) float32, where chi_c is the frequency of label c.
 
-    The formula is in section 3.1.1 of the VSE-fs paper. If alpha > 0, a label that never occurs has weight 0.
+    The formula is in section 3.1.1 of the VSE-fs paper. If alpha > 0, beta_c is 0 for a label that never occurs.
     """
     popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha

@@ -16,9 +16,9 @@ If all vectors are written as sqrt(t) times new vectors, whose scores are s, the
     t^2 [ sum over positives of (1 - s)^2 / t  +  alpha_0 sum over other pairs of s^2  +  lambda / t (...) ]
     + (1 - t) times the number of positives
 
-The brackets contain the loss of VSE-fs with w = 1 / t, beta_c = alpha_0 and the penalty lambda / t. The total weight of
-an image's pairs, |C_i| / t + alpha_0 (|C| - |C_i|), is equal to the sum |C_i| + alpha_0 |C| above; the same holds for
-labels.
+Here (...) stands for the two sums that lambda multiplies above, with the new vectors. The brackets contain the loss of
+VSE-fs with w = 1 / t, beta_c = alpha_0 and the penalty lambda / t. The total weight of an image's pairs, |C_i| / t +
+alpha_0 (|C| - |C_i|), is equal to the sum |C_i| + alpha_0 |C| above; the same holds for labels.
 """
 
 import numpy as np

@@ -124,16 +124,16 @@ class Rp3BetaSettings(Settings):
 
 
 class Rp3Beta(Control):
-    """RP3beta: a label's score is the probability that a random walk of three steps ends at the label, divided by the
-    label's frequency^beta.
+    """RP3beta: a label's score is the probability that a random walk ends at it, divided by its frequency^beta.
 
-    The walk goes from an image to one of its labels a, then to one of the n_a images j with a, and then to one of the
-    |C_j| labels of j. In each step, all choices have the same probability. So the weight of a known label a for label b
-    is
+    The walk takes three steps: from an image to one of its labels a, then to one of the n_a images j with a, and then
+    to one of the |C_j| labels of j. In each step, all choices have the same probability. The probability of the first
+    step is left out, because it is the same for all scores of an image. So the weight of a known label a for label b,
+    which n_b images have, is
 
-        W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
+        W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta
 
-    In each row, only the `neighbours` largest weights are kept.
+    In each row of W, only the `neighbours` largest weights are kept.
 
     Source: Paudel, Christoffel, Newell and Bernstein, "Updatable, accurate, diverse, and scalable recommendations for
     interactive applications", ACM TiiS 7(1), 2017.

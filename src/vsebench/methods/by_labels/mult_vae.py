@@ -1,6 +1,6 @@
 """MultVAE: a variational autoencoder of an image's labels with a multinomial likelihood.
 
-    x       the image's labels as a vector of length 1; training drops a share of the labels at random
+    x       the image's row of the label matrix, scaled to unit length; training drops a share of the labels at random
     m, v    means and log variances of K latent variables, which a first network computes from x
     z       = m + exp(v / 2) e in training, with e drawn from N(0, I); z = m when scores are computed
     f(z)    the scores of all labels, from a second network

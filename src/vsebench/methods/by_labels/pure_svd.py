@@ -1,7 +1,7 @@
 """PureSVD: the label matrix, in which a missing label is 0, projected onto its first right singular vectors.
 
-With X = U S Q' truncated to K factors, the scores of an image with the labels x are x Q Q'. The columns of Q are the K
-eigenvectors of X' X with the largest eigenvalues. A label counts once per image.
+With the label matrix X = U S Q' truncated to K factors, the scores of an image whose row of X is x are x Q Q'. The
+columns of Q are the K eigenvectors of X' X with the largest eigenvalues. A label counts once per image.
 
 Source: Cremonesi, Koren and Turrin, "Performance of recommender algorithms on top-N recommendation tasks", RecSys 2010.
 """
