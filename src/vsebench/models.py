@@ -1,7 +1,8 @@
 """Fitted models, which score labels for images; all arrays are checked when a model is built or loaded.
 
-A file model.npz contains `kind`, `version` and the arrays of that kind of model. The scores of `Embedded` models are
-inner products of vectors, so that fast kernels can rank labels; other models return a matrix of scores.
+A file model.npz contains the kind of the model (`kind`), the version of the format (`version`) and the model's arrays.
+The scores of `Embedded` models are inner products of vectors, so that fast kernels can rank labels; other models return
+a matrix of scores.
 """
 
 import importlib
@@ -21,7 +22,7 @@ from vsebench.core.modules import modules_by_key
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
-if TYPE_CHECKING:  # importing features imports SciPy, which most models do not need
+if TYPE_CHECKING:  # the module `features` imports SciPy, which most models do not need
     from vsebench.data.features import Block, Rows
 
 VERSION = 1
@@ -40,7 +41,7 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, queries: Queries) -> Matrix:
-        """Return the scores of all labels, (n, n_labels) float32; larger is better.
+        """Return the scores of all labels for each of n images, (n, n_labels) float32; larger is better.
 
         Raises a `UserError` for images that the model cannot score: some models can score only images of their data
         set.
@@ -48,7 +49,10 @@ class Model(ABC):
 
     @abstractmethod
     def largest_score(self) -> float:
-        """Return an upper bound on the absolute scores; NaN if the model contains NaN."""
+        """Return a rough upper bound on the absolute scores; NaN if the model contains NaN.
+
+        Some models leave the size of an image's features out of this bound.
+        """
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -60,14 +64,14 @@ class Model(ABC):
         """Build the model from saved arrays; raise a `ValueError` that names the first array that does not fit."""
 
     def has_finite_scores(self) -> bool:
-        """Return whether all scores are certain to be finite."""
+        """Return whether all scores should be finite according to `largest_score`."""
         return self.largest_score() < LARGEST_SCORE  # also False for NaN
 
 
 class ModelOfFields(Model):
     """A model that is a dataclass of arrays, which are saved under the names of its fields.
 
-    Two fields are not arrays: `normalisation`, and `hidden`, the hidden layers of a network.
+    Two fields that a model may have are not arrays: `normalisation`, and `hidden`, the hidden layers of a network.
     """
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -99,7 +103,7 @@ class ModelOfFields(Model):
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32; they are checked here, since kernels do not check.
+    """Return a model's scores of all labels, (n, n_labels) float32, after checks that the kernels leave out.
 
     Raises a `UserError` if the array has another shape or type, is not contiguous, or contains a number that is not
     finite.
@@ -131,7 +135,7 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str, queries: Queries)
 class Embedded(Model):
     """A model whose scores are inner products of an image's vector and a label's vector, each with K numbers.
 
-    If labels have biases, the last number is the bias in a label's vector, and 1 in every image's vector.
+    If labels have biases, the last number of a label's vector is the label's bias, and that of an image's vector is 1.
     """
 
     label: Matrix  # (n_labels, K)

@@ -20,7 +20,7 @@ from vsebench.packs.manifest import MANIFEST, Manifest, read_manifest
 LARGEST = 1 << 30  # maximum number of bytes of a member
 LARGEST_SUM = 1 << 32  # maximum number of bytes of all members together
 NEEDED = ("summary.parquet", "metrics.parquet", "settings.json", "datasets.json", "machine.json", "outline.json")
-# No member can lie outside the folder that a pack is unpacked to: the names of folders contain no dots.
+# No member can lie outside the folder that a pack is unpacked to, because folders whose names have dots do not match.
 MEMBER = re.compile(r"(?:[a-z0-9][a-z0-9_-]*/){0,4}[a-z0-9][a-z0-9_-]*\.(?:json|csv|md|parquet)")
 DAMAGED = (
     zipfile.BadZipFile,

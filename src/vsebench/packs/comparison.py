@@ -35,7 +35,7 @@ DIFFERENCES = {
     "p_adjusted": pl.Float64,  # corrected for the number of rows of the comparison
     "n_seeds": pl.Int32,
 }
-# Keys of an entry of settings.json that state what was fitted, and their names in the lists of changes.
+# Keys of an entry of settings.json that state how a model was fitted, and their names in the lists of changes.
 FITTED = {
     "settings": "settings",
     "epochs": "epochs",
@@ -51,8 +51,8 @@ class Comparison:
     Attributes
     ----------
     differences : the table `DIFFERENCES`, task by task in the order of the first run
-    refused : a line for each task that both runs have but that cannot be compared, and a line for each such metric,
-        unless the user has named the metrics
+    refused : a line for each task that both runs have but that cannot be compared, for each metric without a value on a
+        task, and, unless the user has named metrics, for each metric that cannot be computed from packs
     only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
     settings : a line for each setting that differs, with its task, method and seeds
@@ -75,7 +75,7 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
     Raises
     ------
     UserError
-        The runs have no task in common, a run lacks one of `metrics`, or one of them cannot be computed from packs.
+        The runs have no task in common, a run lacks one of `metrics`, or packs lack what one of `metrics` needs.
     """
     shared = [task for task in first.manifest.of_tasks if str(task) in second.manifest.tasks]
     if not shared:
@@ -120,14 +120,14 @@ def not_computed(first: Run, second: Run) -> Iterator[str]:
 
 
 def not_in_packs(metric: str) -> str | None:
-    """Return what a metric needs that packs lack; None if it can be computed from packs."""
+    """Return what packs lack to compute a metric; None if they lack nothing."""
     if isinstance(load_metric(metric), ListMetric):
         return "the siblings of labels"
     return "the number of training images of each label" if needs_frequencies([metric]) else None
 
 
 def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
-    """Return the metrics that both runs have, except those that cannot be computed from packs."""
+    """Return the metrics that both runs have and that can be computed from packs; only those in `metrics`, if given."""
     both = [name for name in first if name in second and (metrics is None or name in metrics)]
     return [name for name in both if not not_in_packs(name)]
 
@@ -209,7 +209,7 @@ def difference(
     ----------
     by_seed : the metrics of a method in both runs, for each seed
     column : the index of the metric
-    peers : the metric of each method of the first run, (n_seeds,), to estimate the variance between seeds
+    peers : method -> its metric in the first run, (n_seeds,); used to estimate the variance between seeds
     largest : the largest possible value of the metric
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
@@ -280,7 +280,7 @@ def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
 
 
 def changed_settings(first: Path, second: Path) -> list[str]:
-    """Return a line for each setting that differs, including epochs and kind of search, with its method and seeds."""
+    """Return a line, with method and seeds, for each difference in settings, epochs or choice of settings."""
     ours, theirs = settings_in(first), settings_in(second)
     changes: dict[tuple[str, str], list[int]] = {}
     for key, entry in ours.items():

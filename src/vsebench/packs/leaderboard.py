@@ -146,8 +146,8 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 def names_of(runs: Sequence[Run]) -> list[str]:
     """Return a different name for each run: the name of its pack or configuration.
 
-    If several runs have the same name, the name of each run's folder is put before it. Names that are still equal get
-    numbers.
+    If several runs have the same name, the name of the folder that contains the pack or the results is put before each.
+    Names that are still equal get numbers.
     """
     short = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
     names = [
@@ -192,7 +192,7 @@ def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[st
 
 
 def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
-    """Return each method's rank on a task, and its best and worst possible rank, by its index in `contestants`."""
+    """Map a method's index in `contestants` to its rank on a task and its best and worst possible ranks."""
     numbers, sign = task.numbers(task.metric), load_metric(task.metric).sign
     found = {
         index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]

@@ -45,7 +45,7 @@ class PackedTask(_Open):
     protocol: str  # a description of what is held out
     splits: dict[int, str]  # seed -> the hash of the split
     methods: dict[str, list[int]]  # method -> its seeds
-    decided: list[str] = []  # each "method/decision"
+    decided: list[str] = []  # methods with a decision, as "method/decision"
 
 
 class PackedData(_Open):
@@ -61,7 +61,7 @@ class PackedData(_Open):
 
 
 class Manifest(_Open):
-    """The content of a pack."""
+    """The content of pack.json, which describes a pack."""
 
     pack: int = PACK_VERSION
     name: str
@@ -73,7 +73,7 @@ class Manifest(_Open):
     datasets: dict[str, PackedData]
     metrics: list[str]
     decision_metrics: list[str]
-    checksums: dict[str, str] = {}  # member in CSV or Markdown, which carries no checksum itself -> SHA-256
+    checksums: dict[str, str] = {}  # CSV or Markdown file, a format without checksums -> SHA-256
 
     @property
     def of_tasks(self) -> dict[Task, PackedTask]:

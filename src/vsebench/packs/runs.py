@@ -153,7 +153,7 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
 
 
 def _data(entry: dict[str, Any], data: Path | None) -> PackedData:
-    """Return a data set's entry for the manifest, made from datasets.json and, if it exists, from the folder `data`."""
+    """Return a data set's entry for the manifest, made from datasets.json and, unless it is None, from `data`."""
     described: dict[str, Any] = {
         key: entry.get(key) for key in ("title", "simulated", "licence", "citation", "homepage")
     }

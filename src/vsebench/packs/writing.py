@@ -63,11 +63,11 @@ def without_folders(data_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _write(path: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:
-    """Write a zip file with members that are given as texts or as files, by their names."""
+    """Write a zip file; `texts` and `files` map the names of its members to their texts or to the files to copy."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in sorted([*texts, *files]):
             member = zipfile.ZipInfo(name, DATE)
-            member.create_system, member.external_attr = 3, 0o644 << 16  # those of Unix, on any system
+            member.create_system, member.external_attr = 3, 0o644 << 16  # as on Unix, on any system
             # Parquet files are compressed already.
             member.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
             archive.writestr(member, texts[name] if name in texts else files[name].read_bytes())
@@ -83,7 +83,7 @@ def members_of(manifest: Manifest, results: Path) -> list[str]:
         for method, seeds in packed.methods.items():
             files = ["ranks.parquet", *files_read(manifest.metrics)]
             files += ["lists.parquet", "decisions.parquet"] if method in decided else []
-            if not load_protocol(task.protocol).new_images:  # for known test images, no images are ranked for labels
+            if not load_protocol(task.protocol).new_images:  # only new test images are ranked for each label
                 files = [file for file in files if file != "label_ranks.parquet"]
             folders = [Case(task, method, seed).folder(Path()) for seed in seeds]
             names += [f"{folder}/{file}" for folder in folders for file in dict.fromkeys(files)]

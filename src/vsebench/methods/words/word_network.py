@@ -1,9 +1,10 @@
 """A model that several methods share: a network that maps images into the space of the labels' vectors.
 
-h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
+h_0 = x,   h_k = max(0, h_(k-1) W_k + b_k),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 
-v_l is the label's vector, and a_l its offset. If scores are cosines, f(x) and v_l are scaled to length 1. All labels
-have vectors, so untrained labels have scores.
+x contains the normalised features of an image, v_l is the label's vector, and a_l is the label's offset. If scores are
+cosines, f(x) and v_l are scaled to length 1. All labels have vectors, so labels that the model was not trained on have
+scores, too.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class WordNetwork(HiddenLayers):
 
     Attributes
     ----------
-    output : (units + 1, d) float32: weights and intercepts of the last layer
+    output : (units + 1, d) float32: weights and, in the last row, intercepts of the last layer
     label : (n_labels, d + 1) float32: each label's vector, and its offset
     cosine : () bool, whether the outputs are scaled to length 1
     """
@@ -58,7 +59,7 @@ class WordNetwork(HiddenLayers):
         score: Score,
         normalisation: Normalisation,
     ) -> "WordNetwork":
-        """Return a model of the given layers, label vectors, (n_labels, d), and offsets of the labels, (n_labels,)."""
+        """Return a model with these layers, label `vectors`, (n_labels, d), and label offsets `added`, (n_labels,)."""
         if score == "cosine":
             vectors = normalise_rows(vectors)
         label = np.hstack([vectors, added[:, np.newaxis]]).astype(np.float32)
@@ -76,7 +77,7 @@ class WordNetwork(HiddenLayers):
 
 
 def normalise_rows(rows: Matrix) -> Matrix:
-    """Return rows of length 1; zeros stay zeros."""
+    """Return the rows scaled to length 1; a row of zeros stays unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return divided

@@ -46,7 +46,7 @@ def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
 def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
     """Return the labels' word vectors, (n_labels, d) float32, for comparison with features of d dimensions.
 
-    `problem` has both. If their numbers of dimensions differ, a `UserError` that names `method` is raised.
+    `problem` must have features and word vectors. If their numbers of dimensions differ, a `UserError` names `method`.
     """
     features, words = problem.features, problem.word_vectors
     assert features is not None

@@ -1,9 +1,10 @@
-"""Zero-shot cosine: labels are ranked by the cosine of the image's features and their word vectors, without training.
+"""Zero-shot cosine: without training, labels are ranked by the cosine of their word vectors and the image's features.
 
-    score of label l for image x = <x, v_l> / (|x| |v_l|)
+    score of label l = <x, v_l> / (|x| |v_l|)
 
-Features and word vectors come from one network that maps images and texts into one space, such as CLIP. They are used
-without normalisation steps. A score is 0 if the label has no word vector or the image has no features.
+The image's features x and the label's word vector v_l come from one network that maps images and texts into one space,
+such as CLIP. They are used without normalisation steps. A score is 0 for a label without a word vector, or for
+an image without features.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021.
 """
@@ -22,7 +23,7 @@ class ZeroShotCosine(FeatureControl):
     Raises
     ------
     UserError
-        Features and word vectors have different dimensions.
+        Features and word vectors have different numbers of dimensions.
     """
 
     needs = frozenset({"features", "word_vectors"})

@@ -16,7 +16,7 @@ MODULES = modules_in("papers/audit/checks")
 
 @cache
 def find_checks() -> dict[str, dict[str, Check]]:
-    """Return all checks by family and name: families in alphabetical order, checks in the order of their module."""
+    """Return all checks by family and name: families in alphabetical order, checks as ordered in their module."""
     return {family: _checks_in(module) for family, module in MODULES.items()}
 
 

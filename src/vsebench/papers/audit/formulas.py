@@ -31,7 +31,10 @@ TERMS: dict[str, dict[str, Growth]] = {
 def by_formula(
     cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
 ) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
-    """Yield each printed formula with the numbers of the same method in the same table."""
+    """Yield each printed formula that is in `known`, with the same method's numbers in the same table.
+
+    `formulas` is the column of the formulas, and `column` that of the numbers.
+    """
     for formula in cells.words(formulas):
         if formula.value in known:
             where = (formula.paper, formula.table, formula.row)

@@ -169,7 +169,7 @@ def near(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check statements about macro F1 again with the overall F1, which is computed from OV-P and OV-R."""
+    """Check statements about macro F1 again with the F1 of the overall precision (OV-P) and overall recall (OV-R)."""
     for statement in cells.stated("above"):
         if statement.metrics == ["macro_f1"]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
@@ -274,7 +274,7 @@ def overall_scores(cells: PrintedCells, paper: str) -> Iterator[Score]:
 
 
 def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str]:
-    """Return, in words, the stated metrics that are missing on data sets for which other metrics are printed."""
+    """Return, in words, which metrics of a statement are missing on data sets for which other metrics are printed."""
     scores = [score for score in printed_scores(cells, statement.paper) if score.method in statement.rows]
     printed = {(score.dataset, score.metric) for score in scores}
     datasets = dict.fromkeys(score.dataset for score in scores)
@@ -287,7 +287,7 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if a lead in exact match may be due to chance (less than 1.96 binomial standard errors)."""
+    """Return a remark if a lead in exact match is below 1.96 binomial standard errors, and so may be due to chance."""
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:

@@ -29,8 +29,9 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     """Check the statement that (N + M) K is not always larger than |D|, on each data set with printed labels per image.
 
     N, M and K are the numbers of images, labels and factors, and |D| is the number of positive pairs that are used for
-    training. The computed |D| also counts the test pairs, so the computed ratio can only be too small. If the counts
-    are not printed, the ratio is at least K / (mean labels per image), because |D| is N times that mean, and N < N + M.
+    training. The computed |D| also counts the test pairs, so the computed ratio (N + M) K / |D| can only be too small.
+    If the counts are not printed, the ratio is at least K / m, where m is the mean number of labels per image, because
+    |D| is at most N m, and N < N + M.
     """
     for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")
@@ -106,8 +107,8 @@ def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
 def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time per epoch against the minimum for the printed network on the named GPU.
 
-    A network with layers of `hidden_units` takes 6 operations per weight and image. The weights of the first layer are
-    not counted, because the number of inputs is not printed.
+    Training a network whose layers have the printed `hidden_units` takes 6 operations per weight and image. The weights
+    of the first layer are not counted, because the number of inputs is not printed.
     """
     for layers in cells.words("hidden_units"):
         card = cells.find(layers.paper, "all", "teraflops")

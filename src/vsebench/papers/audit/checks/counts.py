@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count: one, unless the count has decimals or is a round number in the text."""
+    """Return the values that a count can have: the printed one only, unless it has decimals or is round in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -49,7 +49,7 @@ def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[Printed
 
 @dataclass(frozen=True)
 class Means:
-    """The numbers from which the mean labels per image are recomputed."""
+    """The numbers from which the mean number of labels per image is recomputed."""
 
     pairs: Interval
     images: Interval
@@ -58,7 +58,7 @@ class Means:
 
 
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
-    """Return the number of pairs and of images; their ratio is a data set's mean number of labels per image.
+    """Return the numbers of pairs and images, whose ratio is a data set's mean number of labels per image.
 
     If several regions of an image have the same label, the label counts once. Therefore the number of distinct pairs
     is used if it was counted in the label files, and otherwise the printed number of training and test pairs.
@@ -108,10 +108,10 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the ratio of other to positive labels against the mean numbers of both kinds, and against pairs and images.
+    """Check the ratio of other to positive labels against the printed means and against labels x images / pairs - 1.
 
-    A ratio may follow from the printed (rounded) means, but not from pairs and images. This is a contradiction only if
-    the ratio was computed from the exact means.
+    A ratio may follow from the printed (rounded) means, but not from the numbers of labels, images and pairs. This is a
+    contradiction only if the ratio was computed from the exact means.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -135,7 +135,7 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
     for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
         numbers = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
         for first, *others in filter(None, numbers.values()):
-            # A cell that is printed twice is checked by `repeated_numbers`.
+            # Numbers that are printed in several cells are compared by `repeated_numbers`.
             yield from (compare(first, number) for number in others if len(number.cells) > 1)
         for paper, other_paper in combinations((paper for paper in numbers if numbers[paper]), 2):
             if same_data(cells, dataset, paper, other_paper):

@@ -19,7 +19,10 @@ WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
 
 def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that OV-R / OV-P, the ratio of predicted to true labels, fits an integer k for top-k methods."""
+    """Check that the overall recall of a top-k method fits its overall precision and an integer k.
+
+    Overall recall / overall precision (OV-R / OV-P) is the ratio of predicted to true labels, k / (labels per image).
+    """
     for recall in cells.numbers("ov_recall"):
         precision, mean = same_row(cells, recall, "ov_precision"), labels_of_image(cells, recall)
         k = k_of_row(cells, recall)

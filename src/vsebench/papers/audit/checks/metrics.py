@@ -76,7 +76,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
     rule = f"(1 + Recall@10) / 2 ({ceiling}), minus the mean over images of (rank - 1) / n (0 for misses)"
-    # In the AUC of a full ranking, a hit counts the same, and a miss counts at most 1.
+    # In the AUC of a full ranking, a hit counts as much as in AUC@10, and a miss counts at most 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
@@ -114,7 +114,7 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging; only an F1 that fits none of them is a contradiction.
+    """Check F1 against precision P and recall R for each way of averaging; an F1 that fits no way is a contradiction.
 
     The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
     concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).
@@ -175,8 +175,9 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 
 @lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
-    """Return bounds on the mean F1 over images, given the mean precision and the mean recall of k predicted labels per
-    image, all as shares from 0 to 1.
+    """Return bounds on the mean F1 over images, given the mean precision and recall of k labels predicted per image.
+
+    All numbers are shares from 0 to 1.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and an F1 of 2 h / (k + n).
     Any mixture of such images is possible, so a linear program gives the bounds. Return None if no mixture has

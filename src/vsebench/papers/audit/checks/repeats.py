@@ -43,7 +43,7 @@ def place(cell: PrintedCell) -> str:
 
 
 def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
-    """Return the possible values of a number printed twice; with equally many decimals, all digits must agree."""
+    """Return the possible values of a number in two cells; if both have n > 0 decimals, all digits must agree."""
     digits = {decimals(first.value), decimals(second.value)}
     if len(digits) == 1 and digits != {0}:
         return exact(first.value), exact(second.value)
@@ -53,9 +53,9 @@ def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interva
 def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers that use different numbers of factors do not print the same results for a method.
 
-    Models of different sizes rarely agree in every digit of every metric, so equal results suggest that they are the
-    same model. However, the number of factors in the second paper may apply only to its own method, and the paper may
-    quote the results of the other methods.
+    Models of different sizes rarely agree in every digit of every metric, so equal results suggest a single model.
+    However, the number of factors in the second paper may apply only to its own method, and the paper may quote the
+    results of the other methods.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):

@@ -115,7 +115,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that memory grows from one data set to another as the printed formula does; the bytes per number cancel."""
+    """Check that memory grows between two data sets as the printed formula does; the bytes per number cancel out."""
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
             # The dimension is the same for both data sets, so its value does not matter.
