@@ -34,7 +34,7 @@ def keys(name: str, where: str) -> str:
 
     Parameters
     ----------
-    name : name of a type; or "methods", "decisions" or "adapters"; or "shared" for settings that several of them share
+    name : name of a type, or "methods", "decisions", "adapters", or "shared" (the settings that several modules share)
     where : the page and the line that ask for the keys, for messages
 
     Raises
@@ -80,14 +80,15 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
     """Return the documentation of each type of settings as a section, and the names of modules without settings.
 
-    A section links to its `shared` types; it lists only keys and defaults that differ from them.
+    A section links to those base classes of its type that are `shared`, and lists only the keys that these lack or
+    describe differently.
     """
     parts: list[str] = []
     without: list[str] = []
     for model in dict.fromkeys(types.values()):
         described = [module for module, type_of_module in types.items() if type_of_module is model]
         names = [f"`{getattr(module, '__name__', module).rpartition('.')[2]}`" for module in described]
-        if not model.model_fields or model is EnsembleSettings:  # `fit` fills EnsembleSettings, not the user
+        if not model.model_fields or model is EnsembleSettings:  # `fit`, not the user, sets these values
             without += names
             continue
         bases = [base for base in _lineage(model) if base in shared and base not in described]

@@ -30,8 +30,9 @@ else:  # Matplotlib is slow to import
 NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results that are not about fitted methods
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
-# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule.
-# Of the YAML file, only the keys that tables read are a parameter of the rule, so a changed claim redraws no table.
+# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the
+# Snakemake rule that makes the table or figure. Of the YAML file, only the keys that tables read are a parameter of
+# this rule, so a table is not made again if a claim changes.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -47,11 +48,12 @@ class Kind(Strict, ABC):
     """
 
     folder: ClassVar[str]  # the folder of the modules: tables or figures
-    # The results files that the kind reads, by their names in `outline.GATHERED`. Only these files, if the run makes
-    # them, become inputs of its rule.
+    # The results files that the kind reads, by their names in `outline.GATHERED`. Those that the run makes become
+    # inputs of the Snakemake rule that makes the table or figure (see `inputs`).
     needs: ClassVar[tuple[str, ...]]
-    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`). None: only the
-    # files of papers define tables or figures of this kind, with names such as `vse_ens_table2`.
+    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`). None: unless
+    # the kind overrides `instances`, only the files of papers define its tables or figures, with names such as
+    # `vse_ens_table2`.
     made_for: ClassVar[Literal["run", "task"] | None] = None
     # The section of the page for the tables or figures of a run; None: the template places them. Tables and figures
     # with a parameter `task` are in the section on this task, and those of a paper in the section on this paper.
@@ -233,7 +235,8 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
     Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
-    packs, they also read which methods of the packs are left out of a task, because this is not known before the run.
+    packs, all tables and figures also read which methods of the packs are left out of a task, because this is not known
+    before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
@@ -247,6 +250,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules of the stage and of the kind that make a table or figure; their files are its inputs."""
+    """Return the modules of the stage and of the kind that make a table or figure; both are inputs of its rule."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

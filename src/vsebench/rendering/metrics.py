@@ -1,4 +1,4 @@
-"""Give metrics titles for tables and figures, and choose a few metrics where space is limited."""
+"""Titles of metrics for tables and figures, and a choice of a few metrics where space is limited."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from vsebench.evaluation.metrics.base import known_metrics, load_metric, metric_
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.table import Form
 
-# Metrics that are preferred where only one or three are shown.
+# Metrics that are preferred where at most three are shown.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
 TITLES = {"n_plus": "N+", "psndcg": "PSnDCG"}
 ABBREVIATIONS = {
@@ -50,8 +50,8 @@ def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]
     """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
 
     The result has at most three metrics. They measure quality, unless no metric of the run does. However, if the test
-    images of all tasks are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result is the
-    headline metric and all of these.
+    images of all given `tasks` are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result
+    is the headline metric and all of these metrics.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["gini@5", "mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])

@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
 The package `vsebench.plan`, which plans a run, writes the outline before the first job. It contains names, titles and
-roles in display order, so the keys of its JSON objects are not sorted, but no results.
+roles, but no results. Its entries are in display order, so the keys of the JSON objects are not sorted.
 """
 
 import json
@@ -50,12 +50,12 @@ class OutlineVariant(Strict):
     short: str | None = None  # the title where space is short
     role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
-    tuned: str | None = None  # who chose the settings of a model of the role `external`
+    tuned: str | None = None  # who chose the settings of a model with the role `external`
     pack: str | None = None  # for a method of a pack: in which run it was fitted, in words
     by_command: bool = False  # whether a command of the run trains the model
 
     def shown(self, short: bool) -> str:
-        """Return the title, or with `short` the shorter one if there is one."""
+        """Return the title; with `short`, return the short title if there is one."""
         return (self.short if short else None) or self.title
 
 
@@ -80,12 +80,13 @@ class MetricLeftOut(Strict):
 class Outline(Strict):
     """A run's tasks, methods, protocols, seeds and metrics, in display order."""
 
-    configuration: str = ""  # the name of its file; empty if it has none
+    configuration: str = ""  # the name of the configuration file; empty if there is none
     tasks: list[Task]
     variants: dict[str, OutlineVariant]
     protocols: dict[str, str]  # name -> a description of the held-out labels
     seeds: list[int]
-    own_seeds: dict[str, list[int]] = Field(default_factory=dict)  # dataset/protocol/method -> its seeds, if different
+    # dataset/protocol/method -> the method's seeds on this task, if they differ from `seeds`
+    own_seeds: dict[str, list[int]] = Field(default_factory=dict)
     metrics: list[str] = Field(min_length=1)  # metrics of rankings, such as recall@10, in the column `metric`
     decision_metrics: list[str] = Field(default_factory=list)  # metrics of label sets, such as exact_match
     decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
@@ -100,7 +101,7 @@ class Outline(Strict):
     searching: list[str]  # methods that examine negatives until one violates the margin
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
     simulated: list[str]  # simulated data sets
-    judged: list[str]  # papers with a claim that this run can judge: its method ran on suitable data
+    judged: list[str]  # papers with a claim that this run can judge: the claim's method ran on suitable data
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     def without(self, left_out: Sequence[LeftOut]) -> "Outline":

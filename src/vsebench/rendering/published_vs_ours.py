@@ -34,8 +34,8 @@ class PrintedTable(TableKind):
         """Return whether the run recomputes a number of the printed table.
 
         Some kinds show our results on other data and do not read the comparison. A table of such a kind applies if
-        the run has a printed metric, and results of a printed method; the parameter `protocols` can restrict the
-        tasks.
+        the run has one of the printed metrics and, on a task, results of one of the printed methods. If the kind has
+        the parameter `protocols`, only tasks with these protocols count.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())
@@ -52,7 +52,7 @@ class PrintedTable(TableKind):
         return f"{paper.title} paper, {words}: {', '.join(filter(None, [self.about, origin]))}"
 
     def compared(self, results: Results) -> pl.DataFrame:
-        """Return the comparisons of the printed numbers with ours, rows of COMPARISON."""
+        """Return the comparisons of the printed numbers with ours, as a table with the schema `COMPARISON`."""
         return results.comparison.filter(paper=self.paper.stem, table=self.printed)
 
 

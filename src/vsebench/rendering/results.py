@@ -67,7 +67,7 @@ class Results:
 
     @cached_property
     def cold(self) -> pl.DataFrame:
-        """The table of metrics on images with and without training labels; empty if every image has one."""
+        """The table of metrics on images with and without training labels; empty if all images have training labels."""
         return self._read("cold")
 
     @cached_property
@@ -209,8 +209,8 @@ class Results:
     def short_title(self, dataset: str) -> str:
         """Return a data set's short title.
 
-        If it has none, return its title without the part in parentheses, if there is one. The part stays if another
-        data set's title differs only in this part.
+        If the data set has no short title, return its title without any part in parentheses. This part stays if the
+        title of another data set differs only in it.
         """
         own = self.datasets.get(dataset, {}).get("short")
         if own is not None:
@@ -286,7 +286,7 @@ def pick(accuracy: pl.DataFrame, metric: str, name: str) -> dict[str, Any] | Non
 
 
 def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str | None:
-    """Return the method that is marked as the best in a metric; None if all methods have the same value."""
+    """Return the method marked as the best in a metric; None without a mark, or if all methods have the same value."""
     numbers_of = {method: numbers for method in methods if (numbers := pick(accuracy, metric, method))}
     if len(numbers_of) > 1 and len({numbers["value"] for numbers in numbers_of.values()}) == 1:
         return None  # for example, recall@10 with ten labels

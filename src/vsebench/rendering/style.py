@@ -41,7 +41,7 @@ RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "xtick.minor.size": 1.5,
     "figure.constrained_layout.use": True,
     "figure.dpi": 300,  # the resolution at which the layout measures text
-    "pdf.fonttype": 42,  # TrueType, because publishers refuse fonts of Type 3
+    "pdf.fonttype": 42,  # TrueType, because publishers refuse Type 3 fonts
     "ps.fonttype": 42,
     "svg.fonttype": "none",  # keep text as text, which is smaller than outlines
     "svg.hashsalt": "vsebench",

@@ -205,7 +205,10 @@ def format_interval(cell: Cell, form: Form) -> str:
 
 
 def _number(cell: Cell, value: Value, form: Form) -> str:
-    """Return the cell's value, or an end of its interval, as text with the same number of decimals."""
+    """Return `value` (the cell's value or an end of its interval) as text.
+
+    In effects and counts, the cell's value and both ends have the same number of decimals.
+    """
     if form not in ("effect", "count") or not isinstance(value, float | int):
         return format_value(value, form)
     shown = [number for number in (cell.value, cell.low, cell.high) if isinstance(number, float | int)]

@@ -1,4 +1,4 @@
-"""Draw accuracies with intervals: up to three metrics on one task, or one metric on every task."""
+"""Draw accuracies with intervals: a few metrics on one task, or one metric on each task."""
 
 from vsebench.core.tasks import Task
 from vsebench.protocols.base import load_protocol
@@ -58,7 +58,7 @@ class Overview(FigureKind):
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        # Tasks with different methods, such as those with image features, get separate rows of panels.
+        # Tasks whose methods differ, for example because only some have image features, get separate rows of panels.
         groups: dict[tuple[str, ...], list[Task]] = {}
         for task in results.tasks_of(results.summary):
             groups.setdefault(tuple(results.competitors_of(results.accuracy(task))), []).append(task)

@@ -1,4 +1,4 @@
-"""Draw the headline metric against the seconds of training, and the Pareto front of the methods."""
+"""Draw the leading metric of each task against the seconds of training, and the Pareto front of the methods."""
 
 from collections.abc import Mapping
 
@@ -88,7 +88,7 @@ def points(results: Results, task: Task) -> dict[str, Point]:
 
 
 def front_of(results: Results, task: Task, of_methods: Mapping[str, Point]) -> list[str]:
-    """Return the methods that the line joins: none if neither large nor small values of the metric are better."""
+    """Return the Pareto front of a task's methods; empty if neither large nor small values of the metric are better."""
     sign = load_metric(leading_metric(results, task)).sign
     signed = {method: (seconds, sign * value) for method, (seconds, value) in of_methods.items()}
     return front(signed) if sign else []

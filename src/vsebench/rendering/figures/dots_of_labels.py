@@ -11,12 +11,12 @@ from vsebench.rendering.results import Results, at
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task, with a row for each label; a row has one dot per method."""
+    """One panel per task, with a row for each of the most frequent labels; a row has one dot per method."""
 
     needs = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # each one a "method/decision"; all methods differ
-    most_frequent: int = Field(default=10, ge=1)  # number of labels
+    entries: list[str] = Field(min_length=1)  # each a "method/decision"; no method occurs twice
+    most_frequent: int = Field(default=10, ge=1)  # number of labels in a panel
 
     @model_validator(mode="after")
     def _one_decision_each(self) -> "F1OfLabels":
@@ -63,7 +63,7 @@ class F1OfLabels(FigureKind):
         return figure
 
     def shown(self, results: Results) -> pl.DataFrame:
-        """Return the scores of labels for those of the `entries` that the run has."""
+        """Return the rows of `label_scores` for those of the `entries` that the run has."""
         return results.analysis("label_scores").filter(
             pl.any_horizontal(
                 (pl.col("method") == entry.variant) & (pl.col("decision") == entry.decision)
@@ -87,7 +87,8 @@ class ThresholdsAndDifficulty(FigureKind):
     needs = ("thresholds_and_difficulty", "datasets")
 
     entry: str  # a "method/decision"
-    references: list[str] = Field(min_length=1)  # methods with log odds as scores; a task uses the first that it has
+    # methods whose scores are log odds; the panel of a task uses the first of them that the task has
+    references: list[str] = Field(min_length=1)
 
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]

@@ -25,7 +25,7 @@ BOUND: dict[str, Any] = {"marker": "|", "color": "black", "linestyle": "", "mark
 class Panel:
     """A panel of effects that have the same scale and are claimed to be large."""
 
-    effects: tuple[str, ...]  # the beginnings of `effect_is`
+    effects: tuple[str, ...]  # beginnings of `effect_is`, a column of the table of claims
     title: str  # the title of the axis
     no_effect: float
     logarithmic: bool
@@ -121,7 +121,7 @@ class EffectsOfClaims(FigureKind):
 
 
 def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tuple[str, list[Line]]]:
-    """Return the claims in one panel, each with its tests that have a verdict, in descending order of the effects."""
+    """Return the claims in one panel, each with its tests that have a verdict, the largest effect first."""
     judged_tests = []
     for claim, tests in claims_of(claim_lines(results, paper)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
@@ -133,7 +133,7 @@ def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tu
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the largest distance between tests, and gap around a claim, with which all tests fit into `inches`.
+    """Return the distance between tests (up to `LINE`) and the gap around a claim (up to `GAP`) that fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])
@@ -170,7 +170,7 @@ def draw(
 
 
 def draw_test(axis: Axes, test: Line, y: float) -> None:
-    """Draw an effect with its interval and its bounds."""
+    """Draw the effect of a test with its interval, and the bounds by which the test is judged."""
     colour, ends = COLOURS[test["verdict"]], [test["ci_low"], test["ci_high"]]
     if None not in ends:
         axis.plot(ends, [y, y], color=colour, linewidth=0.8, solid_capstyle="butt")

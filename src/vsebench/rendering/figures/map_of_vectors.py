@@ -7,7 +7,7 @@ from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
-SHOWN = 8  # number of labels per task, at most the number of colours
+SHOWN = 8  # number of labels per panel; must not exceed the number of colours
 NAME_SIZE = (40, 8)  # width and height of a name, in points
 
 
@@ -99,7 +99,7 @@ def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return up to `number` labels, frequent ones first; skip a label if half of its images have an earlier label."""
+    """Return up to `number` labels, frequent ones first; skip a label if half of its images have a chosen label."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

@@ -1,9 +1,10 @@
 """Critical-difference diagram: the methods' mean ranks over data sets, with Nemenyi's critical difference.
 
-Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two methods differ if
-their mean ranks over N data sets differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 % point of
-the studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). Seeds and protocols of one data
-set share its images, so they are not independent replicates: a metric is averaged over seeds, and ranks over protocols.
+Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two of k methods
+differ if their mean ranks over N data sets differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 %
+point of the studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). Seeds and protocols of
+one data set share its images, so they are not independent replicates. Therefore, a metric is averaged over seeds, and
+ranks over protocols.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,7 +29,7 @@ NUMBERED = 20  # with more methods, only some ranks on the axis are numbered
 
 
 class MeanRanks(FigureKind):
-    """An axis of mean ranks, the methods' names at its sides, and bars over methods not significantly different."""
+    """An axis of mean ranks with the methods' names, and bars that join methods that do not differ significantly."""
 
     needs = ("metrics", "datasets")
     made_for = "run"
@@ -96,15 +97,15 @@ class Ranking:
 
 
 def critical_difference(k: int, n_datasets: int) -> float:
-    """Return the critical difference: two of `k` methods count as different if their mean ranks differ by more."""
+    """Return the largest difference of mean ranks with which two of `k` methods still count as equal."""
     return range_quantile(k) / sqrt(2) * sqrt(k * (k + 1) / (6 * n_datasets))
 
 
 def range_quantile(k: int) -> float:
     """Return the upper 5 % point of the range of `k` independent standard normal numbers.
 
-    With z as the largest number, the range is below q if the k - 1 others are between z - q and z. SciPy also has this
-    distribution, but importing it would delay the planning of every run by a second.
+    With z as the largest number, the range is below q if the k - 1 others are between z - q and z. `scipy.stats` also
+    has this distribution, but importing that module would delay the planning of every run by a second.
 
     >>> round(range_quantile(3), 3)
     3.314
@@ -131,10 +132,11 @@ def can_differ(methods_of: Mapping[Task, Collection[str]]) -> bool:
 
 
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
-    """Return the methods to rank and the tasks that have all of them; None if no two methods share two data sets.
+    """Return the methods to rank and the tasks that have all of them; None if there are no such methods.
 
-    If tasks have different methods, for example because only some tasks have image features, the result is the
-    set of methods for which the number of methods times the number of data sets is largest.
+    The methods are all methods of one task; there must be at least two of them, and two data sets that have them all.
+    If tasks have different methods, for example because only some tasks have image features, the chosen task is the one
+    for which the number of methods times the number of data sets that have them all is largest.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [

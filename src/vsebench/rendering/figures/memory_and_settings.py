@@ -179,6 +179,6 @@ def over_seeds(sweep: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw_stopped(axis: Axes, values: pl.Series, heights: pl.Series, stopped: pl.Series, marker: str) -> None:
-    """Draw white markers over the values for which a limit stopped a fit."""
+    """Draw a white marker at each value for which a limit stopped a fit."""
     style: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "markeredgecolor": "black", "zorder": 3}
     axis.plot(values.filter(stopped), heights.filter(stopped), marker=marker, **style)

@@ -14,7 +14,7 @@ from vsebench.rendering.results import Results, at, leading_metric
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
 MOST_LINES = 8  # maximum number of lines in the figure of labels by frequency
-MOST_CONTROLS = 2  # maximum number of controls among them
+MOST_CONTROLS = 2  # maximum number of controls among these lines
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 

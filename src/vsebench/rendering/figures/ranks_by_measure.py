@@ -16,7 +16,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 if TYPE_CHECKING:
-    from vsebench.rendering.style import Look  # it loads Matplotlib
+    from vsebench.rendering.style import Look  # this module loads Matplotlib
 
 CHARACTERS = 40  # number of characters across a panel
 

@@ -23,7 +23,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
     Parameters
     ----------
-    history : rows of `history` on one task
+    history : the rows of one task in the table `Results.history`
 
     Returns
     -------
@@ -42,7 +42,10 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with recorded trials: those of the phase `selection` if there are any, otherwise of `refit`."""
+    """Return the epochs for which the number of labels tried per step was recorded.
+
+    These are the epochs of the phase `selection` or, if it has none, those of the phase `refit`.
+    """
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled
@@ -155,7 +158,7 @@ class CurvesOverEpochs(FigureKind):
 
     needs = ("history", "settings", "datasets")
 
-    quantity: Literal["loss", "validation"]  # the loss of the training, or the validation metric
+    quantity: Literal["loss", "validation"]  # the training loss, or the validation metric
     panels: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)  # title -> methods of the run
 
     def applies(self, outline: Outline) -> bool:

@@ -32,12 +32,12 @@ class WinsAndLosses(FigureKind):
         methods, wins, comparisons = count_wins(results)
         tasks = results.tasks_of(results.metrics)
         titles = [results.method_title(method, *tasks, short=True) for method in methods]
-        # Room for the names and for the squares, whose label has the length of six squares.
+        # Room for the names and for at least six squares, because the label of the axis is as long as six squares.
         size = min(style.DOUBLE, 0.6 + max(1.3, 0.048 * max(map(len, titles))) + 0.21 * max(6, len(methods)))
         figure, (axis,) = drawing.panels(1, size, size - 0.4)
         with np.errstate(invalid="ignore"):
             share = wins / comparisons
-        # With squares of equal sides, the layout would leave no space for the title.
+        # With aspect="equal", the layout would leave no space for the title.
         image = axis.imshow(np.ma.masked_invalid(share), cmap="PuOr", vmin=-0.1, vmax=1.1, aspect="auto")
         if len(methods) > WRITTEN:
             figure.colorbar(
@@ -89,12 +89,13 @@ def number_of_tasks(results: Results, method: str) -> str:
 
 
 def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Count wins over tasks and seeds.
+    """Count, over all tasks and seeds, how often each method wins over each other method.
 
     Returns
     -------
     methods : the competitors that are compared with another method, by decreasing number of wins minus losses
-    wins, comparisons : (n_methods, n_methods) float64, of the row's method over the column's method
+    wins : (n_methods, n_methods) float64, of the row's method over the column's method
+    comparisons : (n_methods, n_methods) float64, of the row's method with the column's method
     """
     competitors = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(competitors), len(competitors)))

@@ -170,7 +170,7 @@ def notices(results: Results) -> Iterator[str]:
 
 
 def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
-    """Yield how many images of a data set (`entry`, from `datasets.json`) lack features, or those of one set."""
+    """Yield how many images lack features, for each set of features of a data set (`entry`, from `datasets.json`)."""
     for name, features in {"": entry.get("features") or {}, **entry.get("feature_sets", {})}.items():
         if number := features.get("images_without"):
             what = f"features in the set {name}" if name else "features"

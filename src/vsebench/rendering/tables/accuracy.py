@@ -16,7 +16,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import RANDOM, Results, beats_random, pick
 from vsebench.rendering.table import Column, Row, Table
 
-FEW = 4  # number of metrics in the table of a few metrics
+FEW = 4  # if a run has more metrics, a second table shows only a few of them, usually at most this many
 
 
 class Accuracy(TableKind):

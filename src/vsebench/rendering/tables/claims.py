@@ -95,9 +95,9 @@ def where_tested(results: Results, line: Line) -> str:
 
 
 def effect_on(line: Line) -> str | None:
-    """Return the metric of an effect and the kind of effect, such as "MAP, difference"; None without an effect.
+    """Return the metric of an effect and the kind of effect, such as "MAP, difference"; None without a metric.
 
-    The kind is the start of `effect_is`, such as "difference of a metric (claimed: above 0)".
+    The kind is the first part of `effect_is`: "difference" if this is "difference of a metric (claimed: above 0)".
     """
     if not line["metric"]:
         return None

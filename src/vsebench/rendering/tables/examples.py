@@ -51,7 +51,7 @@ def labels_as_text(labels: pl.DataFrame) -> str:
 
 
 class ExampleLabels(PrintedTable):
-    """The printed lists, then each method's lists for the first test images of each task."""
+    """The printed lists of labels, then the labels that each method ranks first for some test images of each task."""
 
     needs = ("examples", "datasets")
 
@@ -80,7 +80,7 @@ class ExampleLabels(PrintedTable):
 
 
 class LabelsOfImages(TableKind):
-    """The lists of each method for the first test images of each task."""
+    """The labels that each method ranks first for the first test images of each task."""
 
     needs = ("examples", "datasets")
 
