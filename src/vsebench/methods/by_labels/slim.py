@@ -5,7 +5,7 @@ Let x_c be column c of the binary label matrix X. Column c of the weights W mini
     1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 |w|_1   over w >= 0 with w_c = 0.
 
 Source: Ning and Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011; l1 is the
-paper's lambda and l2 its beta. The kernel solves this by coordinate descent. For each pair of labels, it only needs the
+paper's lambda and l2 its beta. The kernel finds w by coordinate descent. For each pair of labels, it only needs the
 number of images that have both.
 """
 
@@ -18,15 +18,16 @@ from vsebench.kernels.elastic_net import elastic_net_columns
 from vsebench.methods.base import Control, Settings, Size, Solved
 from vsebench.models import LabelWeights
 
-TOLERANCE = 1e-6  # largest change of a weight in the last sweep
+TOLERANCE = 1e-6  # sweeps end when no weight changes by more than this
 MOST_SWEEPS = 1000
 LABELS_PER_CHUNK = 16
 
 
 class SlimSettings(Settings):
-    """Settings of SLIM; both penalties are on the scale of numbers of images, because the loss is a sum over images."""
+    """Settings of SLIM; the loss is a sum over images, so more images need proportionally larger penalties."""
 
-    l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 if at most this many images have both labels
+    # The penalty on weights; the weight between two labels is 0 if at most this many images have both labels.
+    l1: float = Field(ge=0)
     l2: float = Field(gt=0)  # the penalty on squared weights
 
 

@@ -1,4 +1,4 @@
-"""Draw initial embeddings; those of very many images are stored in a temporary file."""
+"""Draw initial embeddings; those that would take too much memory are stored in a temporary file."""
 
 import math
 import os
@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import aligned, padded_size
 
 
 def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
-    """Return (n_rows, K) float32 from a normal distribution with mean 0 and the standard deviation `deviation`.
+    """Draw a matrix, (n_rows, K) float32, from a normal distribution with mean 0 and standard deviation `deviation`.
 
     K is `factors`, rounded up to a multiple of the kernels' LANES; the additional factors are 0.
     """
@@ -28,7 +28,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
 
 def start_memory(n_images: int, n_labels: int, factors: int) -> int:
-    """Return the bytes that the vectors of images and labels take in memory, without those in a temporary file."""
+    """Return the bytes that the vectors of images and labels take; vectors in a temporary file are not counted."""
     tables = (4 * n_rows * factors for n_rows in (n_images, n_labels))
     return sum(n_bytes for n_bytes in tables if not is_large(n_bytes))
 
@@ -44,7 +44,8 @@ def roomy(*shape: int) -> Matrix:
     try:
         with TemporaryFile() as file:
             file.truncate(n_bytes)
-            if hasattr(os, "posix_fallocate"):  # otherwise, a full disk would kill the process later
+            # Reserve the space now; if the disk filled up later, the process would be killed.
+            if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.frombuffer(mmap(file.fileno(), n_bytes), dtype=np.float32).reshape(shape)
     except OSError as error:
@@ -55,7 +56,7 @@ def roomy(*shape: int) -> Matrix:
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:
-    """Shorten the rows of a matrix, (n, K) float32, that are longer than `maximum_norm`; 0: no limit."""
+    """Shorten each row of a matrix, (n, K) float32, to a length of at most `maximum_norm`; 0: no limit."""
     if maximum_norm > 0:
         lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
         matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

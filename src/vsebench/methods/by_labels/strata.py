@@ -1,4 +1,4 @@
-"""Epochs of stochastic steps on several threads; the model is the same, byte for byte, with any number of threads.
+"""Stochastic gradient descent on several threads; with any number of threads, the model is the same, byte for byte.
 
 Images and labels are divided into P parts each, and an epoch has P rounds. In round r, all image parts are trained at
 the same time, and image part a is trained with label part (a + r) mod P: its positives and negatives are labels of this
@@ -6,7 +6,8 @@ part. After P rounds, each image part has been trained with each label part. Lab
 so any two labels are compared in some epochs.
 
 P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
-matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the same part.
+matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the label part of
+the positive.
 """
 
 from abc import abstractmethod
@@ -29,8 +30,8 @@ from vsebench.methods.base import Progress, Settings
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
 NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can swap ranks before they are put into parts
-ROOM = 1.1  # arrays are larger than needed by this factor, because the number of positives varies between epochs
-OF_PART = 100  # part a uses the streams of random numbers from number 100 a on
+ROOM = 1.1  # arrays are larger than needed by this factor, because a part's number of positives varies between epochs
+OF_PART = 100  # the numbers of part a's streams of random numbers start at 100 * a
 
 # (vectors, positives, number of steps, random numbers) -> mean loss and mean number of trials
 TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]
@@ -39,16 +40,17 @@ TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]
 class PartsSettings(SgdSettings):
     """Settings of stochastic gradient descent that can use several threads."""
 
-    # P, the number of parts of images and of labels that are trained at the same time; at most P threads take steps
+    # P: the images are divided into P parts, and so are the labels. P pairs of an image part and a label part are
+    # trained at the same time, on at most P threads.
     parts: int = Field(1, ge=1, le=OF_PART)
 
 
 class Strata:
-    """The parts of images and labels of a training matrix.
+    """The parts into which the images and the labels of a training matrix are divided.
 
     Parameters
     ----------
-    problem : the training labels, the seed, and the threads
+    problem : provides the training labels, the seed, and the threads
     n_parts : P, the number of image parts and of label parts, at least 2
     """
 
@@ -94,7 +96,7 @@ class Strata:
         return float(loss), float(trials)
 
     def draw_order(self) -> NDArray[np.int64]:
-        """Divide the labels at random into parts with about the same number of positives; return them part by part."""
+        """Divide the labels at random into parts with similar numbers of positives; return the labels, part by part."""
         ranks = np.arange(self.train.n_labels) + self.rng.random(self.train.n_labels) * NEIGHBOURS * self.n_parts
         near = self.by_frequency[np.argsort(ranks, kind="stable")]
         blocks = near[: len(near) // self.n_parts * self.n_parts].reshape(-1, self.n_parts)

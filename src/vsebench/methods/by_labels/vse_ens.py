@@ -30,13 +30,14 @@ class VseEnsSettings(PartsSettings):
 
     rank_scale: float = Field(
         gt=0, le=1e6
-    )  # lambda / |A|: rank r is drawn with a probability proportional to exp(-r / lambda)
-    sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after `sort_every` |A| ln |A| steps
+    )  # lambda divided by the number of labels; rank r is drawn with a probability proportional to exp(-r / lambda)
+    # The lists of labels are sorted again after every `sort_every` |A| ln |A| steps; |A| is the number of labels.
+    sort_every: float = Field(default=1.0, gt=0)
 
 
 @dataclass
 class Lists:
-    """The sorted lists of all labels, or of a part's labels, and the number of remaining steps that use them."""
+    """Sorted lists of all labels, or of a part's labels, and the number of steps before they are sorted again."""
 
     sorted: SortedLists
     draws: Draws

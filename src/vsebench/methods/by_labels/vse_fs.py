@@ -16,15 +16,19 @@ from vsebench.methods.by_labels.full_sample import label_penalties
 
 
 class VseFsSettings(FactorSettings):
-    """Settings of VSE-fs, named as in the paper."""
+    """Settings of VSE-fs; beta_0, alpha and gamma are the paper's symbols."""
 
-    beta_0: float = Field(gt=0)  # the sum over all labels of beta_c, the weight of a pair that is not a positive
+    # The sum over all labels c of beta_c, the weight of c at each image that does not have c.
+    beta_0: float = Field(gt=0)
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
-    gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
+    # Weight of p_i in an image's extended vector v_i + gamma p_i, where p_i is the sum of the vectors of the image's
+    # labels, divided by the square root of their number.
+    gamma: float = Field(ge=0)
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
-    weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
-    deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
-    # Exponent of the penalty's factor, which is the total weight of the pairs of an image or of a label; 0: all equal.
+    weights: Literal["ones", "counts"]  # w_ic, the weight of a positive: 1, or how often label c occurs on image i
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution of the initial embeddings
+    # Exponent of W in the penalty lambda W^nu |v|^2 on the vector v of an image or a label, where W is the total weight
+    # of all pairs with this image or label; 0: the same penalty for all vectors.
     nu: float = Field(default=0.0, ge=0)
 
 

@@ -20,7 +20,8 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # maximum number of negatives that a step draws; none: as many as the image has
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
-    # Whether vectors longer than C are shortened before training, instead of in the first step that changes them.
+    # Whether vectors longer than `maximum_norm` are shortened before training, instead of in the first step that
+    # changes them.
     shorten_start: bool = False
 
 

@@ -12,7 +12,7 @@ from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class WarpPublished(SgdMethod):
-    """WARP as in the published code; `trials` counts the labels that a step scans."""
+    """WARP as in the published code of VSE-ens; `trials` counts the labels that a step scans."""
 
     gives = frozenset({"trials"})
 

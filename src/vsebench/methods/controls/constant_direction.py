@@ -1,7 +1,7 @@
 """Control: one ranking for all images, by the inner product (or cosine) of a label's word vector and the mean vector.
 
-The mean vector is the mean, over all training pairs (image, label), of the label's word vector. This is the ranking of
-a method that uses word vectors but ignores images.
+The mean vector is the mean, over all training pairs (image, label), of the label's word vector. A method that used
+word vectors but ignored the images would give this ranking.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
-"""The exact label probabilities of simulated images whose labels depend on their features.
+"""The exact label probabilities of simulated images whose labels depend on the image features.
 
-The score of a label is log(p_k(x) / (1 - p_k(x))), which is above 0 if the probability p_k(x) is above 1/2.
+The score of label k for an image with the features x is log(p / (1 - p)), which is above 0 if the label's probability
+p = p_k(x) is above 1/2.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class IndependentLabels(ModelOfFields):
-    """Ranks labels by their probability, for images whose labels are independent given the image's features.
+    """Ranks labels by their probability, for images whose labels are independent given the features.
 
         log(p_k(x) / (1 - p_k(x))) = w_k'x + b_k
 
@@ -100,8 +101,8 @@ class LabelCatalogue(ModelOfFields):
 
     def scores(self, queries: Queries) -> Matrix:
         posterior = self.posterior(features_of(queries, len(self.weight)))
-        # 1 - p is computed as a separate sum, which is exact for p near 1. One sum is 0 if all sets have the label, or
-        # if none has it.
+        # 1 - p is computed as a separate sum, which is exact for p near 1. One of the two sums is 0 if all sets have
+        # the label, or if none has it.
         present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
         return (np.log(present) - np.log(absent)).astype(np.float32)
 

@@ -23,10 +23,10 @@ from vsebench.models import Model, features_of
 
 @dataclass(frozen=True)
 class TreePosterior(Model):
-    """Ranks labels by their posterior, or first by the posterior of their parent.
+    """Ranks labels by the probability that an image gets them, or by their parent's posterior and then their own.
 
-    A label's score is its position in the order of ascending probability, because different float64 numbers can be
-    equal in float32.
+    The scores of this model are not the probabilities, but the labels' positions in ascending order, because different
+    float64 numbers can be equal in float32.
 
     Attributes
     ----------

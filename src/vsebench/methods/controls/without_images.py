@@ -1,4 +1,4 @@
-"""Controls that ignore image features, so that methods should outperform them, and an oracle for unseen labels.
+"""Controls that ignore image features, and should therefore do worse than methods; and an oracle for unseen labels.
 
 A model with a single factor, which is 1 for every image, gives all images the same ranking.
 """

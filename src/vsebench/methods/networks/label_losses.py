@@ -17,7 +17,7 @@ class AsymmetricSettings(NetworkSettings):
 
     focus_positives: float = Field(default=0.0, ge=0)  # g; larger values give likely positives a smaller weight
     focus_negatives: float = Field(default=4.0, ge=0)  # h; larger values give unlikely negatives a smaller weight
-    margin: float = Field(default=0.05, ge=0, lt=1)  # the loss of negatives with a smaller probability is 0
+    margin: float = Field(default=0.05, ge=0, lt=1)  # the loss of negatives with a probability below this margin is 0
 
 
 class SoftmaxSettings(NetworkSettings):

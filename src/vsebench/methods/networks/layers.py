@@ -1,7 +1,7 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
 Hidden layers have rectified linear activations (ReLU), unless stated otherwise, and dropout follows each of them.
-Weights are initialised as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless
+Weights are initialised as in He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless
 the loss sets other values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
@@ -37,7 +37,7 @@ class LayerSettings(Strict):
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     # `adamw`; or `sgd`: stochastic gradient descent with a momentum of 0.9, where `decay` acts as an L2 penalty
     optimiser: Optimiser = "adamw"
-    learning_rate: float = Field(gt=0)  # the optimiser's learning rate, constant
+    learning_rate: float = Field(gt=0)  # the optimiser's learning rate, the same in all steps
     decay: float = Field(default=1e-4, ge=0)  # decay of weights and trained label vectors; intercepts do not decay
     dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden activations set to 0 in a step
     batch: int = Field(default=100, ge=1)  # number of images per step
@@ -77,7 +77,7 @@ class Parameter:
         return cls(value, gradient, flat, decay, optimiser)
 
     def step(self, number: int, learning_rate: float) -> None:
-        """Take a step of the optimiser; `number` is the number of the step, from 1."""
+        """Take a step of the optimiser; `number` is the number of the step, counted from 1."""
         if self.optimiser == "adamw":
             adamw_step(*self.flat, number, learning_rate, self.decay)
         else:
@@ -99,7 +99,8 @@ class Activation:
 
 
 RECTIFIED = Activation(lambda units: np.maximum(units, 0, out=units), lambda units: units > 0)
-TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - units * units)  # only without dropout
+# Only for networks without dropout: the derivative of a dropped activation would be 1.
+TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - units * units)
 
 
 def weights_memory(sizes: Sequence[int]) -> int:
@@ -152,7 +153,7 @@ class Layers:
         return total
 
     def forward(self, inputs: Rows) -> tuple[list[Rows], Matrix]:
-        """Return the inputs followed by the activations of each hidden layer, and the outputs, (m, n_outputs)."""
+        """Return a list of the inputs and the hidden layers' activations, and the outputs, (m, n_outputs)."""
         layers: list[Rows] = [inputs]
         for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
             units = layers[-1] @ weights.value
@@ -164,10 +165,9 @@ class Layers:
         return layers, outputs
 
     def backward(self, layers: Sequence[Rows], slope: Matrix) -> Matrix:
-        """Set the gradients from the derivatives with respect to the outputs; return the derivatives with respect to
-        the first layer's outputs, before its activation.
+        """Compute the gradients; return the derivatives with respect to the first layer's outputs, before activation.
 
-        layers : as returned by `forward`; slope : (m, n_outputs)
+        layers : as returned by `forward`; slope : (m, n_outputs), the loss's derivatives with respect to the outputs
         """
         for layer in reversed(range(len(layers))):
             self.weights[layer].gradient[...] = layers[layer].T @ slope
@@ -179,7 +179,7 @@ class Layers:
         return slope
 
     def move(self) -> None:
-        """Take a step of the optimiser along the gradients."""
+        """Take a step of the optimiser with the current gradients."""
         self.n_steps += 1
         for parameter in (*self.weights, *self.intercepts):
             parameter.step(self.n_steps, self.settings.learning_rate)

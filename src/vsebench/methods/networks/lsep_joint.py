@@ -1,4 +1,4 @@
-"""LSEP and thresholds of the labels, trained together on shared hidden layers with a weighted sum of both losses.
+"""LSEP and a threshold for each label, trained together on shared hidden layers with a weighted sum of their losses.
 
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
                                                                        m_k = f_k - t_k for any other label
@@ -28,7 +28,8 @@ from vsebench.models import Thresholded, check_matrix, norm
 class LsepJointSettings(NetworkSettings):
     """Settings of LSEP with jointly trained thresholds."""
 
-    # Whether a pair has the weight 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
+    # Whether a pair of a positive and a negative has the weight 1 + 1/2 + ... + 1/r, where r is the positive's rank
+    # among all labels.
     weighted: bool = False
     threshold_weight: float = Field(gt=0)  # weight of the loss of thresholds; the loss of the ranking has weight 1
 

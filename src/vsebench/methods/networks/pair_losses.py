@@ -19,7 +19,7 @@ class BpMllSettings(NetworkSettings):
     """Settings of a network with the BP-MLL loss."""
 
     averaged: bool = True  # whether the sum over an image's pairs is divided by their number
-    bounded: bool = False  # whether tanh limits scores to (-1, 1) in training; ranking does not need tanh
+    bounded: bool = False  # whether tanh limits scores to (-1, 1) in training; models rank without tanh
 
 
 class SampledSettings(NetworkSettings):

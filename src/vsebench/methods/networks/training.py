@@ -33,7 +33,8 @@ class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
 class PairSettings(NetworkSettings):
     """Settings of a network with a loss over pairs of a positive and a negative label."""
 
-    # Whether a pair has the weight 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
+    # Whether a pair of a positive and a negative has the weight 1 + 1/2 + ... + 1/r, where r is the positive's rank
+    # among all labels.
     weighted: bool = False
 
 
@@ -47,7 +48,7 @@ class LabelTable:
     labels : the labels to learn for each image, numbered from 0
     lists
         The same labels in the kernels' format, offsets (n + 1,) int64 and labels int32: image i has
-        labels[offsets[i]:offsets[i + 1]], ascending; the array of labels ends in LANES unused numbers.
+        labels[offsets[i]:offsets[i + 1]], ascending; the array of labels ends with LANES unused numbers.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
@@ -103,7 +104,7 @@ class Loss(ABC):
         """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per pair since the last call; None if they are not counted."""
+        """Return the mean number of negatives examined per positive since the last call; None if not counted."""
         return None
 
 
@@ -125,7 +126,7 @@ class NetworkMethod(Method):
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
         sizes = [size.features, *settings.hidden]
-        if cls.loss_type.table_type is LabelTable:  # the outputs of other networks form a word vector
+        if cls.loss_type.table_type is LabelTable:  # with another table, the number of outputs can differ
             sizes.append(size.labels)
         return weights_memory(sizes)
 

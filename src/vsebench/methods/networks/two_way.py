@@ -1,4 +1,4 @@
-"""The two-way loss of networks on image features: it compares the labels of an image, and the images of a label.
+"""The two-way loss of networks on image features: it compares labels for each image, and images for each label.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the papers that this project reproduces includes it.
 """

@@ -26,14 +26,14 @@ OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")
 
 
 def fill(command: str, problem: str, scores: str, **values: object) -> str:
-    """Replace the names in braces in a command; other words in braces stay, because a shell uses braces too.
+    """Replace {problem}, {scores} and the names in `values` in a command; other braces stay, as shells use them too.
 
     Parameters
     ----------
     problem : the folder that replaces {problem}
     scores : path of the file of scores without its suffix; it replaces {scores}, with .csv added unless a suffix
         follows {scores}
-    values : name -> value, for the other names
+    values : name -> the value that replaces {name}
     """
     command = WRITTEN.sub(lambda match: shlex.quote(f"{scores}{match[1] or '.csv'}"), command)
     return re.sub(
@@ -127,7 +127,7 @@ def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
         keep_scores(temporary / out.name, problem, out)
     measured = pl.read_csv(f"{ran}.tsv", separator="\t", infer_schema=False).row(-1, named=True)
     try:
-        peak = round(float(measured["max_rss"]) * 2**20)  # in MiB
+        peak = round(float(measured["max_rss"]) * 2**20)  # `max_rss` is in MiB
     except ValueError:  # the command was too short to measure
         peak = None
     return Ended(0, float(measured["s"]), peak)

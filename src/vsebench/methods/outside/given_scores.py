@@ -85,7 +85,7 @@ class ScoreVectors(Embedded):
 
 @dataclass(frozen=True)
 class ScoreLists(Model):
-    """A list of scored labels for each image; all other labels have the same score, lower than those in the list.
+    """A list of scored labels for each image; all other labels have the same score, below all listed scores.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from vsebench.models import Model
 class OutsideSettings(Settings):
     """Settings of a model of which only the scores are given."""
 
-    file: str  # .npy, .npz, .parquet or .csv; docs/outside.md describes the formats
+    file: str  # the file of scores: .npy, .npz, .parquet or .csv; docs/outside.md describes the formats
 
 
 class OutsideScores(Control):
@@ -74,7 +74,7 @@ def has_candidate(scores: Scores, lists: ScoredLists, names: Names, parts: Parts
 
 
 def is_one_of(given: list[str], names: list[str], wanted: Mask) -> Mask:
-    """Return whether each given name is that of a wanted image or label, (n,).
+    """Return, for each given name, whether it is that of a wanted image or label, (n,) bool.
 
     Names are compared, not numbers, because an image that two joined data sets share has one name and two numbers.
     """

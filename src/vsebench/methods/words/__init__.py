@@ -1,1 +1,1 @@
-"""Methods with word vectors of the labels."""
+"""Methods that use word vectors of the labels."""

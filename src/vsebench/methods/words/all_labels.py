@@ -1,4 +1,7 @@
-"""Losses on all labels; scores are inner products with fixed or trained word vectors, s_il = <f(x_i), v_l>.
+"""Losses on all labels, for networks whose scores are inner products with fixed or trained word vectors.
+
+s_il = <f(x_i), v_l> is the score of label l for image i, where f(x_i) are the network's outputs for the features x_i,
+and v_l is the label's vector.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content".
 """
@@ -58,7 +61,7 @@ class Fast0Tag(Loss):
 
         L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
 
-    n_i is the number of the image's labels, and L that of all labels. The loss of an image takes n_i (L - n_i)
+    n_i is the number of the image's labels, and L the number of all labels. The loss of an image takes n_i (L - n_i)
     exponentials, one per pair. In the papers, the vectors are fixed; training them too (`joint`) is our addition.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as Eq.

@@ -1,6 +1,6 @@
 """Average WordVec: an image's vector predicts the mean, or the sum, of the word vectors of the image's labels.
 
-    t_i = the mean, or the sum, of v_l over the image's labels l; 0 if it has none
+    t_i = the mean, or the sum, of v_l over the labels l of image i; 0 if it has none
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, which uses
 the mean; the authors' code uses the sum.
@@ -58,9 +58,10 @@ class AvgWvRidge(FeatureControl):
 
         f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
 
-    The rows of T are the t_i. T is a matrix S times the label vectors, where row i of S contains the weight of each
-    label in t_i. Ridge regression is linear in its targets, so the solution for T is the solution for S, times the
-    label vectors. The closed form is our addition; it overfits less than the network.
+    The rows of X are the features x_i of the training images, and those of T the t_i; Xc is X minus its mean, and a is
+    `regularisation`. T is a matrix S times the label vectors, where row i of S contains the weight of each label in
+    t_i. Ridge regression is linear in its targets, so the solution for T is the solution for S, times the label
+    vectors. The closed form is our addition; it overfits less than the network.
     """
 
     needs = frozenset({"features", "word_vectors"})

@@ -41,7 +41,7 @@ class MeanOfProbable(ModelOfFields, Embedded):
     ----------
     weight : (n_seen, n_features + 1) float32: for each label with a q_l, its feature weights and its intercept
     seen : (n_seen, d) float32, the word vectors of the same labels
-    label : (n_labels, d) float32
+    label : (n_labels, d) float32, the vectors of all labels
     most_probable : () int64, T
     cosine : () bool, whether the images' vectors are scaled to length 1
     normalisation : the normalisation fitted to the training images

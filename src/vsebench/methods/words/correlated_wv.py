@@ -111,7 +111,7 @@ def nearest_words(vectors: Matrix) -> Matrix:
 
 
 def targets(truth: Any, nearest: Matrix) -> Matrix:
-    """Return T, (m, n) float32, for labels (m, n), a csr_array of 0 and 1, and M, (n, n)."""
+    """Return T, (m, n) float32; `truth`, (m, n), is a csr_array of 0 and 1, and `nearest`, (n, n), is M."""
     sums: Matrix = truth @ nearest
     return normalise_rows(np.where(largest(sums) | (truth.toarray() > 0), sums, np.float32(0)))
 

@@ -51,7 +51,7 @@ class FixedVectors(LabelTable):
     Attributes
     ----------
     start : (n_labels, d) float32, the initial vectors of all labels
-    is_learnt : (n_labels,) bool, the labels to learn
+    is_learnt : (n_labels,) bool, whether each label is to be learnt
     n_images_of : (n_learnt,) int64, the number of training images of each label to learn
     added : (n_labels,) float64, the offsets added to the labels' scores
     """
@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Train the vectors, and overwrite the outputs with the derivatives of the loss with respect to the outputs.
+        """Train the vectors if `joint` is set; overwrite `outputs` with the loss's derivatives with respect to them.
 
         `slopes` are the derivatives of the loss with respect to the scores.
         """

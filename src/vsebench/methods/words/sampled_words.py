@@ -3,8 +3,9 @@
 A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
 are trained, AdamW moves and decays only the vectors of the labels drawn for the batch.
 
-Scores are inner products with word vectors, s_il = <f(x_i), v_l>. In the formulas below, q_l is the probability that a
-drawn positive of the image is l, and p_n(l) the probability that a drawn negative is l.
+The score of label l for image i is the inner product s_il = <f(x_i), v_l> of the network's outputs for the features x_i
+and the label's vector. In the formulas below, q_l is the probability that a drawn positive of the image is l, and
+p_n(l) the probability that a drawn negative is l.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", and the authors' code
 (Lab41/attalos).
@@ -42,18 +43,19 @@ EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BAT
 class SampleSettings(Settings):
     """Settings of the sampling of labels."""
 
-    positives: int = Field(default=5, ge=1)  # P, the number drawn from the image's labels, with replacement
-    negatives: int = Field(default=10, ge=1)  # N, the number drawn for each image
+    positives: int = Field(default=5, ge=1)  # P, the number of positives drawn from an image's labels, with replacement
+    negatives: int = Field(default=10, ge=1)  # N, the number of negatives drawn for each image
     negative_power: float = Field(
         default=1.0, ge=0, le=10
-    )  # a; label l is drawn as a negative in proportion to c_l^a, where c_l is its number of images
+    )  # the exponent a: label l is drawn as a negative in proportion to c_l^a, where c_l is its number of images
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
     # whole batch. With `next_image`, negatives are labels of the next image in the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
     # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
     # negatives are drawn from all labels.
     presampled: int | None = Field(default=None, ge=1)
-    # Whether labels are ranked by their score plus a log(c_l), because frequent labels are often drawn as negatives.
+    # Whether log(c_l^a) is added to the score of label l (see `negative_power`) before labels are ranked, because
+    # frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
@@ -88,7 +90,7 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for a loss on drawn labels; images without labels, or with all labels, add nothing to the loss."""
+    """Label vectors for losses on drawn labels; an image without a sample (`sample_labels`) adds nothing to them."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -147,8 +149,8 @@ class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSett
 class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over a sample of labels."""
 
-    # `mean`: all positives together weigh as much as all negatives together (w = 1). `sum`: all draws weigh the same
-    # (w = N / P).
+    # w, the weight of the mean over negatives. `mean`: 1, so all positives together weigh as much as all negatives
+    # together. `sum`: N / P, so all draws weigh the same.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
@@ -165,8 +167,8 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
     """Settings of sampled cross-entropy as in the authors' code."""
 
     joint: Literal[True] = True
-    # `mean`: all positives together weigh as much as all negatives together (w = 1). `sum`: all draws weigh the same
-    # (w = N / P).
+    # w, the weight of the mean over negatives. `mean`: 1, so all positives together weigh as much as all negatives
+    # together. `sum`: N / P, so all draws weigh the same.
     weights: Literal["mean", "sum"] = "mean"
 
 
@@ -181,13 +183,13 @@ class SXEnt(Loss):
 
     For a fixed w, P and N change only the noise of the gradient, not this minimum. If negatives are drawn by frequency
     (`negative_power` 1, as in the paper), exp(s_l) is a lift (a probability divided by a frequency): frequent labels
-    are ranked lower and rare labels higher. With `negative_power` 0, or if the ranking corrects for the frequency
-    (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks them by probability. With
-    `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)), where a is `negative_power`, c_l is the
-    number of training images with label l, and Y are the image's labels.
+    are ranked lower, and rare labels higher, than by their probability. With `negative_power` 0, or if the ranking
+    corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks
+    them by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)), where a is
+    `negative_power`, c_l is the number of training images with label l, and Y are the image's labels.
 
-    With `label_terms` (alpha), the vectors of labels that are drawn together attract each other and repel those of
-    negatives:
+    With `label_terms` (alpha), the vectors of an image's drawn positives attract each other and repel those of its
+    drawn negatives:
 
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
@@ -221,8 +223,8 @@ class SFast0Tag(Loss):
 
         L_i = 1 / (P N) sum over P drawn positives p and N drawn negatives n of log(1 + exp(s_in - s_ip))
 
-    For unconstrained scores, the minimum has s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)). Up to a constant per
-    image, this is the minimum of `SXEnt`: the lift. Training the vectors too (`joint`) is our addition.
+    For unconstrained scores, s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)) at the minimum, for any labels a and b.
+    Up to a constant per image, this is the minimum of `SXEnt`. Training the vectors too (`joint`) is our addition.
     """
 
     settings_type = SFast0TagSettings

@@ -4,7 +4,7 @@
 
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP, and are used
 without normalisation steps. Labels that are not learnt get no votes, so their score is the cosine alone. The published
-code multiplies the cosines by 100. To get the same rankings here, set `alpha` to a hundredth of its value there.
+code multiplies cos(x, v_l) by 100. To get the same rankings here, set `alpha` to a hundredth of its value there.
 
 Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, here
 extended to images with several labels: an image votes for each of its labels.
@@ -54,7 +54,7 @@ class CosinesAndVotes(Model):
     Attributes
     ----------
     features : (n, d) float32, features of the training images, of unit length, dense or CSR
-    labels : n rows, their labels
+    labels : the labels of the training images, n rows
     label : (n_labels, d) float32, the labels' vectors, of unit length; zeros for a label without a word vector
     alpha, beta : a and b
     normalisation : a normalisation without steps

@@ -3,7 +3,7 @@
 W0 and W1 (n, d) are the vectors of the trained labels before and after training, D0 (m, d) the vectors of the untrained
 labels. An update returns their new vectors D1 (m, d), float64. If training only rotates the vectors (W1 = W0 Q), D1
 should be D0 Q. All updates except `none` and `published` return D0 Q in this case, provided that the trained vectors
-span the space; `linear_dots` and `linear_map` return it only approximately, because of lambda.
+span the space; `linear_dots` and `linear_map` return it only approximately, because of their penalty lambda.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 3.2, Eq. 5, 6.
 """
