@@ -36,7 +36,8 @@ def check_plan(plan: Plan, where: str) -> None:
     check_data(plan, where)
     check_without(plan, where)
     check_packages_of_words(plan)
-    check_epochs(plan, where)  # before the settings: a wrong name under `epochs` is not a mistake in a method's file
+    # Before `check_settings`, which would report a wrong name under `epochs` as a mistake in a method's file.
+    check_epochs(plan, where)
     check_settings(plan, where)
     check_scores(plan)
     check_commands(plan)
@@ -54,7 +55,7 @@ def check_plan(plan: Plan, where: str) -> None:
 
 
 def check_without(plan: Plan, where: str) -> None:
-    """Check that the run has each task and method that the key `without` names."""
+    """Check that the run has each <data set>/<protocol>/<method> that the key `without` names."""
     chosen = [f"{task}/{variant}" for task in plan.named_tasks for variant in plan.chosen_variants(task)]
     for name in plan.config.without:
         if name not in chosen:
@@ -72,7 +73,7 @@ def check_config(config: RunConfig, where: str) -> None:
 
 @contextmanager
 def naming(key: str) -> Iterator[None]:
-    """Put a file or key in front of the message of a `UserError` that is raised in this block."""
+    """Put a file or key in front of the message of a `UserError` that is raised in the `with` block."""
     try:
         yield
     except UserError as error:
@@ -213,7 +214,7 @@ def check_scores(plan: Plan) -> None:
 
 
 def check_commands(plan: Plan) -> None:
-    """Check the suffixes of the files that commands write, and that the files that describe their software exist."""
+    """Check the suffix of each command's file of scores, and that the files describing the command's software exist."""
     for variant, method in plan.commands.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
         if method.written_suffix not in SUFFIXES:
@@ -238,7 +239,7 @@ def check_requirements(path: Path) -> None:
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:
-    """Check that Snakemake deploys the software of commands; `deployed` lists the kinds that it deploys."""
+    """Check that Snakemake deploys the software of commands; `deployed` lists the deployment methods in use."""
     for variant, method in plan.commands.items():
         for key, value in (("conda", "conda"), ("container", "apptainer")):
             if getattr(method, key) is not None and value not in deployed:
@@ -308,7 +309,7 @@ def check_epochs(plan: Plan, where: str) -> None:
 
 
 def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
-    """Read the file of a variant, which need not belong to the run, and check that it is trained in epochs."""
+    """Read a variant's file and check that the variant, which need not belong to the run, is trained in epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
         raise UserError(f"{where}: {variant} is not trained in epochs; remove it from this key")
@@ -316,7 +317,7 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
-    """Check the values of every setting that the run varies, and the grid of settings that it tunes at each value."""
+    """Check the values of every setting that the run varies, and the grids that it searches at each of these values."""
     for variant in plan.config.sweep_grids.keys() - plan.config.sweeps.keys():
         raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it to `sweeps`")
     for key, named in (("sweeps", plan.config.sweeps), ("sweep_grids", plan.config.sweep_grids)):
@@ -330,7 +331,7 @@ def check_sweeps(plan: Plan, where: str) -> None:
 
 
 def check_decisions(plan: Plan, where: str) -> None:
-    """Check the settings of decisions, that their variants exist, and that decisions can be fitted to their models.
+    """Check the settings of decisions, and that the variants named for a decision exist and give what it needs.
 
     As in sweeps, variants that are not in the run are allowed, so that a user can shorten `methods` without changing
     any other key.
@@ -504,8 +505,8 @@ def check_seeds(config: RunConfig, where: str) -> None:
     """Check all seeds, and that the methods, protocols and tasks with seeds of their own belong to the run.
 
     Results for a single seed are those of the run's first seed, so the seeds of every task must begin with it. A
-    method with fewer seeds than its task has the first seeds of the task. With `protocol_seeds` or `method_seeds`,
-    seeds must therefore be in ascending order.
+    method with fewer seeds than its task has the first seeds of the task. Some claims' tests pair seeds by their
+    position, so with `protocol_seeds` or `method_seeds`, seeds must be in ascending order.
     """
     tasks = [Task(name, protocol) for name, entry in config.datasets.items() for protocol in entry.protocols]
     places = {name for task in tasks for name in (task.protocol, str(task))}
@@ -553,7 +554,7 @@ def chosen_variants(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
 
 
 def check_protocols(config: RunConfig, where: str) -> None:
-    """Check the names of protocols, and that the data sets to train on belong to the run."""
+    """Check the names of protocols, and that each data set named in `from-<data set>` belongs to the run."""
     for name, entry in config.datasets.items():
         for protocol in entry.protocols:
             with naming(f"{where}: datasets.{name}.protocols"):
@@ -567,7 +568,7 @@ def check_protocols(config: RunConfig, where: str) -> None:
 
 
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
-    """Check that the user's own files exist, and that the package that runs networks is installed."""
+    """Check that a network's files exist or are downloaded, and that the package that runs networks is installed."""
     if not (dataset.downloads(network.model) or Path(network.model).is_file()):
         raise UserError(f"{key}.model: {no_file(network.model)}")
     if not (dataset.downloads(network.images) or Path(network.images).exists()):
@@ -577,7 +578,7 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
 
 
 def few_seeds(plan: Plan) -> list[str]:
-    """Return a warning if a run has too few seeds."""
+    """Return a list with a warning if a run has too few seeds to show how results vary, otherwise an empty list."""
     return [f"Warning: {plan.name}: seeds: {warning}"] if (warning := plan.outline.few_seeds) else []
 
 

@@ -19,11 +19,12 @@ from vsebench.papers.base import Paper
 from vsebench.plan.paths import INCLUDED, moved, with_own_files
 from vsebench.protocols.base import load_protocol
 
-# These names become folders, which the workflow must be able to tell from other folders.
+# Patterns of the names of data sets and variants, and a name that is not allowed: names become folders, which the
+# workflow must be able to tell from other folders.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
-# Keys of `data`, the description of a user's own table, which are not options of the reader of tables.
+# Those keys of `data` (the description of a user's own table) that are not options of the reader of tables.
 OF_DATASET = {
     "title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures", "propensity",
 }  # fmt: skip
@@ -74,7 +75,7 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
             raise UserError(
                 f"{where}: papers: {name!r} has no file in {folder / 'papers'}; {instead(name, files, 'papers')}"
             )
-    # A relative path, because it is a parameter of rules: no job is repeated when the folder is moved.
+    # The path is a parameter of rules. It is relative, so that no job is repeated when the project's folder is moved.
     return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
@@ -96,7 +97,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: P
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the options, with the paths of files that come with the project made relative to the current folder."""
+    """Return the options; paths of files that come with the project are made relative to the current folder."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -223,7 +224,7 @@ def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Return the names of the YAML files in a folder, sorted."""
+    """Return the sorted names, without suffix, of the YAML files in a folder."""
     return sorted(file.stem for file in folder.glob("*.yaml"))
 
 

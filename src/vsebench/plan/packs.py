@@ -13,7 +13,8 @@ from vsebench.packs.manifest import Manifest, files_read
 from vsebench.rendering.outline import OutlineVariant
 
 PACK_NAME = "[a-z0-9][a-z0-9_-]*"
-SHOWN = ("paper", "baseline", "external")  # roles of the methods that are shown; each run has its own controls
+# Roles of the methods that are shown. Controls and oracles are not shown, because each run can have its own.
+SHOWN = ("paper", "baseline", "external")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class NamedPack:
 
     Attributes
     ----------
-    name : the name of the pack's file without the suffix; the names of its methods end in it, as in `warp@name`
+    name : the name of the pack's file without the suffix; in this run, the pack's method `warp` is called `warp@<name>`
     path : the pack's file
     """
 
@@ -31,7 +32,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Map method@pack to those of `seeds` that the method has, for each method that the pack shows on a task."""
+        """Map method@pack to those of `seeds` that the method has, for the pack's methods that are shown on a task."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]

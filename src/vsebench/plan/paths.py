@@ -15,7 +15,7 @@ from vsebench.config.dataset import DatasetConfig, FeaturesFile
 from vsebench.config.run import RunConfig
 from vsebench.core.yaml_files import read_yaml
 
-LIST_NAME = "[a-z][a-z0-9-]*"  # pattern: a list of unseen labels that comes with the project
+LIST_NAME = "[a-z][a-z0-9-]*"  # pattern of the names of lists of unseen labels that come with the project
 INCLUDED = "data/included/"  # files that come with the project; a run finds them from any folder
 FIRST_DOWNLOADS = f"{INCLUDED}first-downloads.yaml"  # checksums that `vsebench record-downloads` collects
 

@@ -54,7 +54,7 @@ class Plan:
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
     packs: dict[str, NamedPack] = field(default_factory=dict)  # packs of other runs
-    # The obstacles of each task, which are kept because hundreds of jobs ask for them.
+    # The result of `obstacles` for each task, which is kept because hundreds of jobs ask for it.
     _obstacles: dict[Task, dict[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -145,7 +145,7 @@ class Plan:
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def seeds(self, task: Task, *variants: str) -> list[int]:
-        """Return the seeds with which all given variants are fitted on a task; without variants, all its seeds."""
+        """Return the seeds with which all `variants` are fitted on a task; if none are given, all seeds of the task."""
         own = self.config.protocol_seeds
         of_task = own.get(str(task), own.get(task.protocol, self.config.seeds))
         given = self.config.method_seeds
@@ -219,7 +219,10 @@ class Plan:
         return None if any(Path(file).is_file() for file in files) else f"there is no file {next(iter(files))}"
 
     def packed(self, task: Task) -> dict[str, list[int]]:
-        """Map method@pack to its seeds, for the methods of packs on a task; a later stage compares the splits."""
+        """Map method@pack to its seeds, for the methods of packs on a task.
+
+        Whether these methods were fitted on the splits of this run is checked later, by the stage `match_packs`.
+        """
         left_out = self.packs_left_out(task)
         return {
             name: seeds
@@ -278,7 +281,7 @@ class Plan:
         return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
 
     def decided(self, task: Task) -> list[Entry]:
-        """Return each variant of a task with each of its decisions; empty if the run has no metric of label sets."""
+        """Return each variant of a task with each of its decisions; nothing if the run has no metric of label sets."""
         if not any(map(is_of_decision, self.config.metrics)):
             return []
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
@@ -424,5 +427,5 @@ class Plan:
 
 
 def source_datasets(protocols: list[str]) -> list[str]:
-    """Return the data sets on which the protocols `from-<data set>` train, instead of the tested data set."""
+    """Return, for each of the given protocols that is called `from-<data set>`, the data set on which it trains."""
     return [source for source in map(source_of, protocols) if source is not None]

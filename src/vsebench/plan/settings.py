@@ -89,7 +89,10 @@ def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether settings equal a variant's `own`, except that settings in `grid` may have any value there."""
+    """Return whether each setting has one of its values in `grid` or, if it is not in `grid`, its value in `own`.
+
+    `own` contains the settings of the variant before tuning.
+    """
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
@@ -102,7 +105,7 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 
 
 def recorded_spread(plan: Plan, variant: str, task: Task) -> dict[str, float]:
-    """Return how much metrics vary due to a recorded choice of settings, or {} if each seed chose its own settings."""
+    """Return how much metrics vary because of a recorded choice of settings for all seeds; {} without such a choice."""
     search = recorded_search(plan, variant, task)
     return {} if search is None or not load_protocol(task.protocol).fixed else search.spread
 

@@ -59,7 +59,7 @@ def fingerprint(plan: Plan, name: str) -> str:
 
 
 def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
-    """Return whether all downloaded files have a name and, if stated, a checksum that a data set's file lists."""
+    """Return whether `files` lists each downloaded file, with the right checksum if `files` states one."""
     if not provenance.is_file():
         return True
     stated = {file.name: file for file in files}

@@ -14,8 +14,8 @@ def record_of(files: list[str]) -> str:
     """Write the checksums of source files into a record, unless it has them already, and return the record's path.
 
     A record that was missing gets the modification time of the newest source file. If the folder of records is
-    removed, results that are newer than the code therefore stay, and older results are made again. After an edit, the
-    record gets the current time.
+    removed, results that are newer than the code therefore stay, and older results are made again. After an edit of
+    a source file, the record gets the current time.
     """
     return _record_of(Path.cwd(), tuple(files))
 

@@ -14,12 +14,12 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; each module lists its subclasses in the dictionary `PROTOCOLS`."""
+    """A way to hold out labels or images; each module lists its protocols in the dictionary `PROTOCOLS`."""
 
     description: str  # what is held out, for tables and the report
     new_images: ClassVar[bool]  # whether test images are new: not used in training, so that methods need features
     validation_metric: ClassVar[str]  # the metric that chooses settings and epochs, unless a run names another
-    leaves_cold: ClassVar[bool] = False  # whether an image can lose its only training label
+    leaves_cold: ClassVar[bool] = False  # whether an image's only label can be held out
     by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) are held out, not whole labels
     fixed: ClassVar[bool] = False  # whether all seeds share one split, so that settings are chosen once for all seeds
     unseen: ClassVar[bool] = False  # whether some candidates are never trained, so that word vectors are needed
@@ -84,7 +84,7 @@ def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[
     """Return a split in which all labels are trained and are candidates.
 
     `parts` are the training, validation and test labels, one row per image of the data set; `images` contains the
-    images of `first`, `valid`, `final` and `test`, each ascending.
+    numbers of the images in the parts `first`, `valid`, `final` and `test` of the split, in ascending order.
     """
     train, valid, test = parts
     first_images, valid_images, final_images, test_images = images

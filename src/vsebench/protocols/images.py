@@ -11,7 +11,7 @@ from vsebench.protocols.base import Protocol, assemble
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
 
 SHARE = 0.1  # share of validation images, and of test images
-EVERY = 9  # every ninth training image is used for validation
+EVERY = 9  # every ninth training image is used for validation if an official partition has no validation images
 TRAINED = 150_000 / 209_347  # under `labelled_images`, the share of training images among the labelled images
 VALIDATED = 0.05  # under `labelled_images`, the share of the training images that are used for validation
 
@@ -111,7 +111,7 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return the pairs of the images in a mask, (n_images,); with `among`, (n_labels,), only pairs with its labels."""
+    """Return the pairs of the images in the mask `images`; with `among`, only those with a label in this mask."""
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]

@@ -81,7 +81,7 @@ class AmongAllLabels(DrawnLabels):
 
 
 class DrawnByFrequency(UnseenLabels):
-    """The unseen labels are drawn evenly by frequency: one of every five labels in the order of frequency."""
+    """Of every five consecutive labels in the order of frequency, one is drawn as unseen; only these are ranked."""
 
     description = "only labels that were never trained are ranked; they are drawn evenly by frequency"
     only_unseen = True

@@ -1,4 +1,4 @@
-"""The verdicts on claims, one line per claim and kind of data, for tables and the page."""
+"""The verdicts on claims, one line per claim and kind of data, for tables and the report."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from vsebench.papers.verdict import UNTESTABLE, VERDICTS
 from vsebench.rendering.results import Results
 
-COMPUTED, NOT_TESTED = "computed", "not tested"  # keys of KINDS for claims without data
+COMPUTED, NOT_TESTED = "computed", "not tested"  # keys of KINDS for claims that need no data or cannot be tested
 KINDS = {
     "paper": "on the paper's own data",
     "other": "on real data that the paper did not use",
@@ -16,7 +16,7 @@ KINDS = {
     COMPUTED: "computed, without data",
     NOT_TESTED: "not testable here",
 }
-Line = dict[str, Any]  # a row of CLAIMS: a claim for one kind of data (level "claim"), or one of its cases
+Line = dict[str, Any]  # a row of `schemas.CLAIMS`: a claim for one kind of data (level "claim"), or one of its cases
 
 
 def claim_lines(results: Results, paper: str | None = None) -> list[Line]:

@@ -21,7 +21,7 @@ from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
-LINE = 0.17  # height in inches of one line of a panel, which has a name at its left
+LINE = 0.17  # height in inches of one line of a panel: a dot, with the name of the method at the left
 # Sizes in the legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
 SPACE_OF_LINE, SPACE_OF_DOT, CHARACTER, HEIGHT_OF_ROW = 0.5, 0.3, 0.055, 0.135
 LONG_LABELS = 0.001  # below this number, labels of logarithmic axes are long
@@ -71,8 +71,8 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 def stacks(numbers: Sequence[int], width: float) -> tuple[Figure, list[Axes], list[Axes]]:
     """Return a figure with two columns of panels, the list of all panels, and the lowest panel of each column.
 
-    `numbers` contains the number of lines of each panel, which determines its height. Each panel is put into the
-    column that is shorter so far. The panels share the horizontal axis.
+    `numbers` contains each panel's number of lines (see `LINE`), which determines the panel's height. Each panel is put
+    into the column that is shorter so far. The panels share the horizontal axis.
     """
     columns: list[list[int]] = [[], []]
     for number in range(len(numbers)):
@@ -90,7 +90,7 @@ def stacks(numbers: Sequence[int], width: float) -> tuple[Figure, list[Axes], li
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure that only states why nothing is drawn; the page omits the figure (`FigureKind.is_empty`)."""
+    """Return a figure that only states why nothing is drawn; the report omits the figure (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
@@ -117,7 +117,7 @@ def draw_dots(
     methods: Sequence[str],
     tasks: Sequence[Task] = (),
 ) -> None:
-    """Draw each method's mean and interval, and each oracle as a line.
+    """Draw each method's mean as a dot with an interval, and each oracle's mean as a line.
 
     A dot is filled if the method is the best or not significantly different from the best. `accuracy` is the part of
     `summary` for one task. If several panels share the names of the methods, `tasks` lists the tasks of these panels.
@@ -257,7 +257,7 @@ def columns_that_fit(titles: Sequence[str], most: int, width: float, space: floa
 
 
 def explain_marks(figure: Figure) -> None:
-    """Explain the marks in a figure's texts (such as ‡) in a note above the legend.
+    """Explain the marks (such as ‡) in a figure's texts by a note above the legend.
 
     Without a legend, the note is at the lower edge. The figure becomes higher by the height of the note, so that panels
     keep their height.

@@ -1,7 +1,8 @@
 """The inputs of each rule's jobs, and the options of their commands.
 
 `job` calls the function that has the rule's name, in `data`, `models`, `commands` or `results`. The rules
-(`workflow/rules`) state what is the same in every run: outputs, the files of a split, and threads.
+(`workflow/rules`) state what is the same in every run: outputs, those inputs that are files of a split, and
+threads.
 """
 
 from collections.abc import Callable

@@ -24,7 +24,7 @@ class Job:
 
     Attributes
     ----------
-    inputs : name -> files; `sources` are the source files of the package that can change the results
+    inputs : name -> files; the name `sources` stands for the package's source files that can change the results
     options : the options of the command, quoted for the shell
     content : other data on which the results depend
     """
@@ -143,7 +143,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return one file per sweep: its table of models if `suffix` is `.parquet`, its ranks if it is `-ranks.parquet`."""
+    """Return one file per sweep and seed: its models if `suffix` is `.parquet`, its ranks if it is `-ranks.parquet`."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
@@ -169,7 +169,7 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files that contain the inputs `keys` of the given variants; `split` is the folder of the job's split.
+    """Return the files with the inputs named in `keys`, for the given variants; `split` is the folder of the split.
 
     With None in place of the variants, the files include all sets of features.
     """
@@ -178,6 +178,6 @@ def need_files(
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
-    """Return the options that name the files with the inputs `keys` of the given variants."""
+    """Return the options that tell a stage where the inputs named in `keys` are, for the given variants."""
     data, read = plan.data_of(task, variants), set(keys)
     return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

@@ -17,7 +17,7 @@ from vsebench.plan.jobs.base import RESULTS, Job, Wildcards, need_files, options
 from vsebench.plan.plan import Plan
 
 ENVIRONMENTS = "data/environments"
-# The result of `failed_elsewhere` at the end of the run in this process; `vsebench run` reads it.
+# What `failed_elsewhere` returned at the end of the run; `vsebench run`, in the same process, reads this.
 FAILED_ELSEWHERE: dict[str, str] = {}
 
 
@@ -109,7 +109,7 @@ def files_named(plan: Plan, variant: str) -> list[str]:
     except ValueError:  # a quotation mark is not closed, for example in a comment of awk
         words = (method.command or "").split()
     words += [word for word in (method.environment, method.conda) if word]
-    root = Path(os.path.abspath(plan.root))  # noqa: PTH100 (links stay as they are named)
+    root = Path(os.path.abspath(plan.root))  # noqa: PTH100 (links are not resolved)
     files = [Path(os.path.normpath(root / word)) for word in dict.fromkeys(words)]
     return [os.path.relpath(path) for path in files if path.is_relative_to(root) and is_file(path)]
 
@@ -122,7 +122,7 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """Map <data set>/<protocol>/<method> to why it is left out, for models trained elsewhere whose jobs failed.
+    """For failed jobs of models trained elsewhere, map <data set>/<protocol>/<method> to the reason for leaving it out.
 
     The result is empty if any other job failed.
 

@@ -42,7 +42,7 @@ def download(plan: Plan, at: Wildcards) -> Job:
 
 def download_options(plan: Plan, name: str, definition: dict[str, Any]) -> str:
     """Return the options of a download; the file of checksums is not an input, so changing it repeats no download."""
-    # A relative path, because it is a parameter of rules: no job is repeated when the folder is moved.
+    # The path is a parameter of rules. It is relative, so that no job is repeated when the project's folder is moved.
     first = os.path.relpath(plan.folder.parent / FIRST_DOWNLOADS)
     return options(name=name, definition=definition, first_downloads=first)
 
@@ -61,7 +61,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of images by a network; provenance.json stands for downloaded inputs."""
+    """Compute features of images with a network; among the inputs, provenance.json stands for all downloaded files."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]
@@ -130,7 +130,7 @@ def word_vectors(plan: Plan, at: Wildcards) -> Job:
 
 
 def join(plan: Plan, at: Wildcards) -> Job:
-    """Join two data sets for a protocol that trains on one data set and tests on another."""
+    """Join two data sets for a protocol that trains on one of them and tests on the other."""
     tested, trained = (f"data/processed/{name}" for name in [at.dataset, *source_datasets([at.protocol])])
     names = ("pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz")
     files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]

@@ -1,4 +1,4 @@
-"""Jobs that fit models, rank labels by their scores, and choose label sets."""
+"""Jobs that fit models, rank labels by the models' scores, and choose label sets."""
 
 from pathlib import Path
 
@@ -139,7 +139,7 @@ def members(plan: Plan, at: Wildcards) -> list[str]:
 def rank(plan: Plan, at: Wildcards) -> Job:
     """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    For a method that uses only labels, the labels of an image without a training label are ranked by frequency.
+    For a method that uses only labels, the candidates of an image without a training label are ranked by frequency.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {

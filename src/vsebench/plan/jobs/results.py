@@ -78,7 +78,7 @@ def open_pack(plan: Plan, at: Wildcards) -> Job:
 
 
 def match_packs(plan: Plan, at: Wildcards) -> Job:
-    """Find the methods of packs that were fitted on the splits of this run."""
+    """Find out which methods of packs were fitted on the splits of this run."""
     packed = {f"{task}/{name}": seeds for task in plan.tasks for name, seeds in plan.packed(task).items()}
     splits = {(task, seed): None for task in plan.tasks for seeds in plan.packed(task).values() for seed in seeds}
     inputs = {
@@ -190,7 +190,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 
 def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
-    """Map data set/protocol/variant to the files of the variant's features in the tested data set, if any."""
+    """Map data set/protocol/variant to files of the tested data set's features, for each variant that uses features."""
     features: dict[str, list[str]] = {}
     for task, entry in map(entry_at_task, variants):
         folder = f"data/processed/{task.dataset}"
@@ -277,7 +277,7 @@ def figure(plan: Plan, at: Wildcards) -> Job:
 
 
 def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
-    """Return the job of a table or figure; the job also depends on the keys of a paper's YAML file that are shown."""
+    """Return the job of a table or figure; if it belongs to a paper, `content` consists of the paper's `facts`."""
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
         "sources": sources(*kinds.modules(base, instance)),
