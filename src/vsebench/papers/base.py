@@ -28,7 +28,7 @@ class PaperTask(Strict):
 
     title: str
     dataset: str | None = None  # our data set with the same data; its counts are compared with the paper's
-    protocol: str | None = None  # our protocol with the same held-out labels; none: accuracies and times not compared
+    protocol: str | None = None  # our protocol with the same held-out labels; none: no accuracies or times are compared
     note: str | None = None
 
     @property
@@ -43,19 +43,19 @@ class Paper(Strict):
     title: str = Field(min_length=1)  # short title for headings
     citation: str
     link: str | None = None
-    run: str | None = None  # file name, in config, of the run that tests most of its claims
+    run: str | None = None  # the file in `config` of the run that tests most of the paper's claims
     rows: dict[str, PaperRow] = Field(default_factory=dict)
     tasks: dict[str, PaperTask] = Field(default_factory=dict)
     # name of a table or figure -> its kind and parameters; the kind validates the parameters
     tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
-    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters for all claims whose test has them
-    checks: list[str] | None = None  # names of checks or of families of checks; none: all
+    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # default parameters of claims whose test has them
+    checks: list[str] | None = None  # the audit's checks, or families of checks, to apply; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> a further condition for a contradiction
-    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text gives as lower bounds, with "more than"
-    same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> condition under which it contradicts others
+    lower_bounds: list[str] = Field(default_factory=list)  # cells that are lower bounds (printed with "more than")
+    same_fact: list[list[str]] = Field(default_factory=list)  # groups of checked cells and statements about one fact
     _path: Path = PrivateAttr()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Base classes of the tests of claims: their parameters, the cases to which they apply, and the measured effect."""
+"""Base classes of the tests of claims; a test has parameters, lists its cases, and measures an effect in each case."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -44,11 +44,11 @@ class ClaimTest(Strict, ABC):
     on_simulated: ClassVar[bool] = False  # whether results on simulated data always count for the verdict
     # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
-    # Optional inputs: "lists" (the lists of first labels, and the labels' siblings), or names of analyses.
+    # Inputs that only some tests need: names of analyses, or "lists" (each image's first labels, and labels' siblings).
     reads: ClassVar[tuple[str, ...]] = ()
 
     method: str  # our method that the claim is about
-    judge_simulated: bool = False  # also give a verdict on simulated data of the claim's families, marked as such
+    judge_simulated: bool = False  # whether to judge the claim on simulated data, too; the verdict's row then says so
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
@@ -79,15 +79,15 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the claim's tests, by which `repeats` compares two claims.
+        """Return the parameters by which `repeats` compares two claims.
 
-        If a parameter is a set, the claim has a test for each value in it; an empty set stands for all possible values.
+        If a parameter is a set, the claim is tested with each value in it; an empty set stands for all possible values.
         """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
     def repeats(self, other: "ClaimTest") -> bool:
-        """Return whether this claim and the other claim have a test in common."""
+        """Return whether this claim and the other claim test at least one case in the same way."""
         ours, theirs = self.domain(), other.domain()
         return type(self) is type(other) and all(_overlap(ours[name], theirs[name]) for name in ours)
 
@@ -128,7 +128,7 @@ class AtTasks(ClaimTest):
     only_simulated: bool = False  # whether to test only on simulated data, which then get a verdict
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
     named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the paper's sentence names, if any
-    # The data must have at least this number of labels per factor of the methods.
+    # The claim is judged only on data sets with at least this number of labels per factor (of the methods in `sized`).
     labels_per_factor: float | None = Field(default=None, gt=0)
 
     def measured(self) -> list[str]:
@@ -144,7 +144,7 @@ class AtTasks(ClaimTest):
             yield ClaimCase.at(task, measured)
 
     def tasks(self, evidence: Evidence, *others: str) -> list[RunTask]:
-        """Return the tasks that have results for the method and the methods `others`.
+        """Return the tasks of the claim's families and protocols that have results for the method and for `others`.
 
         If there is none, an `UntestableError` states what the run lacks.
         """
@@ -219,7 +219,7 @@ class AgainstRivals(AtTasks):
 
 
 def _overlap(ours: object, theirs: object) -> bool:
-    """Return whether two values of a parameter are equal, or two sets overlap; an empty set contains all values."""
+    """Return whether two values of a parameter are equal, or two sets overlap; an empty set stands for all values."""
     if isinstance(ours, set) and isinstance(theirs, set):
         return not ours or not theirs or bool(ours & theirs)
     return ours == theirs

@@ -43,7 +43,7 @@ class Ours:
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
     def seconds_of_epoch(self, task: Task, row: str) -> Numbers | None:
-        """Return the median, lowest and highest seconds per epoch over the repeats; a repeat counts with its median."""
+        """Return the median, lowest and highest seconds per epoch over the repeats, from the median of each repeat."""
         epochs = _of(self.timing, task, row).filter(phase="epoch")
         return _range(epochs.group_by("repeat").agg(pl.col("seconds").median())["seconds"].to_list())
 
@@ -85,11 +85,11 @@ TIMES = {  # column in the CSV files -> measurement
 def compared_tables(
     paper: Paper, entries: Mapping[str, Collection[str]], metrics: Collection[str], simulated: Collection[str]
 ) -> list[str]:
-    """Return the printed tables that contain a number recomputed by the run, for the same data and protocol.
+    """Return the printed tables with a number that the run measures, too, for the same data and protocol.
 
     Parameters
     ----------
-    entries : dataset/protocol -> the names of its methods, and each "method/decision"
+    entries : "dataset/protocol" -> the names of its methods, and "method/decision" for each of their decisions
     metrics : the run's metrics
     simulated : the simulated data sets, which are not compared
     """
@@ -132,7 +132,7 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return both numbers, their difference and the verdict; times are in seconds, and percentages become shares."""
+    """Return the published number and ours (seconds, or shares for percentages), their difference and the verdict."""
     published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:

@@ -157,12 +157,13 @@ class Fixed(Measurement):
         return self.known
 
 
-FEWEST_REPEATS = 5  # of times and memory, for a verdict; the t quantile is 12.7 for two repeats, and 4.3 for three
+# A verdict on times or memory needs at least this number of repeats; the t quantile is 12.7 for two, and 4.3 for three.
+FEWEST_REPEATS = 5
 UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fits that a limit stopped
 
 
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
-    """Return the mean effect of several cases, given the corpus and the measurement of each case.
+    """Return the mean effect of several cases, given the corpus (`RunTask.corpus`) and measurement of each case.
 
     Seeds are paired: the mean over the cases is computed for each seed, then the variance of these means over seeds.
     Other methods that were run on all tasks of these cases contribute to the estimate of this variance. Cases with the
@@ -254,9 +255,9 @@ class Evidence:
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
     # methods that do not count for this variance: models trained elsewhere, and methods from packs
     outside: Collection[str] = ()
-    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs or iterations
+    at_limit: Mapping[Case, str] = field(default_factory=dict)  # stopped fit -> its limit, "epochs" or "iterations"
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
-    # task and method -> how much metrics vary due to the choice of its settings
+    # task and method -> how much metrics vary due to the choice of the method's settings
     spreads: Mapping[tuple[Task, str], Spread] = field(default_factory=dict)
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
@@ -330,7 +331,7 @@ class Evidence:
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common), choices)
 
     def _choices(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
-        """Return the deviations of means, (n_quantities,), due to the choice of the settings of the methods `names`."""
+        """Return the deviations of `means`, (n_searches, n_quantities), due to the choice of the methods' settings."""
         variants = [Entry.of(name).variant for name in names]
         spreads = {variant: self.spreads.get((task, variant), {}) for variant in variants}
         return deviations(metric, variants, spreads, means)
@@ -482,7 +483,7 @@ def metric_of_both(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
-    """Return the effect `statistic`, (m, n) -> (m,), of the means, with a p-value for equality with `bound`."""
+    """Return `statistic`, (m, n) -> (m,), of n means as the effect; its p-value tests whether it equals `bound`."""
     return OfMeans(estimates, statistic, bound)
 
 
@@ -521,9 +522,9 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,). If one of them has more seeds, its last seeds are left
-        out. Fewer than two pairs, or different numbers of repeats, raise an `UntestableError`
-    pairs : what the pairs are, "seeds" or "repeats", for the message
+    numerator, denominator : (n_pairs,). If one of them has more seeds, its last seeds are left out. Fewer than two
+        pairs, or different numbers of repeats, raise an `UntestableError`
+    pairs : what each pair of values belongs to: "repeats", "seeds" or "seeds of the search"
     bound : the ratio under the null hypothesis
     """
     n_pairs = min(len(numerator), len(denominator))

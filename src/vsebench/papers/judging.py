@@ -82,7 +82,7 @@ def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bo
 
 
 def distance(effect: Effect, bounds: Sequence[float] | None) -> float:
-    """Return how far an effect lies outside its bounds; the distance is negative inside."""
+    """Return how far an effect lies outside the claimed bounds; the distance is negative if it lies inside."""
     low, high = bounds or (float("-inf"), float("inf"))
     return max(low - effect.value, effect.value - high)
 

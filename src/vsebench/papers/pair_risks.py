@@ -57,11 +57,11 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether the risk under a distribution, (2^labels,), has a minimiser. If it has none, some scores grow
-    without bound while the risk decreases.
+    """Return whether the risk under a distribution, (2^labels,), has a minimiser.
 
-    There is a minimiser if and only if a chain of labels leads from every label to every other label, such that each
-    label in the chain can occur without the next one.
+    If it has none, some scores grow without bound while the risk decreases. There is a minimiser if and only if a chain
+    of labels leads from every label to every other label, such that each label in the chain can occur without the next
+    one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -121,7 +121,7 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
 
 
 def marginals(chances: Values) -> Values:
-    """Return P(u in Y), (n, labels), for each distribution."""
+    """Return the probability of each label u, P(u in Y), under each distribution, (n, labels)."""
     return chances @ all_sets(chances.shape[1].bit_length() - 1)
 
 
@@ -134,6 +134,6 @@ def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
 
 
 def distance_from_formula(scores: Values, chances: Values) -> Values:
-    """Return the largest difference between scores and log P(u in Y) + c, (n,); c makes both means 0."""
+    """Return the largest difference between the scores and log P(u in Y) + c, (n,); c gives the latter a mean of 0."""
     formula = np.log(marginals(chances))
     return np.asarray(np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1))

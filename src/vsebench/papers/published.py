@@ -32,7 +32,7 @@ class PrintedCell:
     unit: str
     protocol: str
     note: str
-    condition: str = ""  # further condition under which the cell is a contradiction
+    condition: str = ""  # condition under which the cell contradicts others, if its file states one
     at_least: bool = False  # whether the number is a lower bound
 
     @property
@@ -78,9 +78,10 @@ class Statement(Strict):
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # Whether the paper claims this for all numbers, most, or all data sets (then, those without the metric are listed).
+    # For what the paper claims this: all numbers, most numbers, or all data sets (then, the audit also lists data sets
+    # for which the paper does not print the metric).
     quantifier: Literal["all", "most", "all_datasets"] = "all"
-    condition: str = ""  # further condition of a contradiction; it completes "contradicts only if"
+    condition: str = ""  # condition of a contradiction, to complete "contradicts only if ..."
     # rival -> the paper's own method with the same decision
     same_decision: dict[str, str] = Field(default_factory=dict)
 

@@ -1,10 +1,10 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
 A claim is measured in cases: on each task, against each rival and in each metric. For each kind of data
-(`verdict.Data`), it gets one verdict, from the mean effect over the tasks. If it concerns several rivals or metrics, it
-must hold in all of these comparisons, so the weakest one decides. The p-values of a paper's claims are corrected for
-multiple testing, separately for each kind of data. Claims about measured seconds and memory are corrected separately
-from the others, because these measurements differ from run to run. Thus all other verdicts depend only on the models.
+(`verdict.Data`), it gets one verdict, from the mean effect over the tasks. It must hold in each comparison (a rival and
+a metric), so the weakest comparison decides. The p-values of a paper's claims are corrected for multiple testing,
+separately for each kind of data. Claims about measured seconds and memory are corrected separately from the others,
+because these measurements differ from run to run. Thus all other verdicts depend only on the models.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -33,7 +33,7 @@ JUDGED = "The data are simulated; the verdict applies only to such data."
 
 
 class ClaimText(Strict):
-    """The keys that every claim has; all other keys are parameters of its test."""
+    """The keys that every claim has or may have; all other keys of a claim are parameters of its test."""
 
     claim: str  # the claim in one sentence
     where: str  # position in the paper
@@ -102,7 +102,7 @@ def load_test(name: str, where: str) -> type[ClaimTest]:
 
 
 def known_tests() -> Mapping[str, type[ClaimTest]]:
-    """Return the tests of claims by name, sorted."""
+    """Return the tests of claims, keyed and sorted by name."""
     return classes_by_name(ClaimTest, "papers/claims")
 
 

@@ -56,7 +56,7 @@ class Interval:
 
 
 def show(value: Number, decimals: int) -> str:
-    """Return a number as text with this number of decimals, or without decimals if it is an integer.
+    """Return `value` as text with `decimals` digits after the point, or without decimals if it is an integer.
 
     >>> show(Fraction(1, 3), 4), show(Fraction(5), 4)
     ('0.3333', '5')

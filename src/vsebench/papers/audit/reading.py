@@ -1,4 +1,4 @@
-"""Read the input of the audit: the papers' printed numbers, and their statements about these numbers."""
+"""Read the input of the audit: the numbers that the papers print, and the papers' statements about these numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,11 +10,11 @@ from vsebench.papers.published import PrintedCells, PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
-    """Read the numbers that the papers print (CSV files), and what their YAML files say about these numbers.
+    """Read the numbers that the papers print (CSV files), and what the papers' YAML files say about these numbers.
 
-    The YAML file of a paper states under which further condition a number is a contradiction, which numbers are lower
-    bounds, which sentences of the paper compare numbers, and which numbers state the same fact. A mistake in a CSV
-    file, or a name in a YAML file that is not in its CSV file, raises a `UserError`.
+    The YAML file of a paper states under which condition a number contradicts others, which numbers are lower bounds,
+    which sentences of the paper compare numbers, and which cells and sentences are about the same fact. A mistake in a
+    CSV file, or a name in a YAML file that the CSV file of the same paper lacks, raises a `UserError`.
     """
     for paper in papers:
         for key, names, known in _names(paper):
@@ -36,7 +36,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that names cells or methods, with the names in it and all known names."""
+    """Yield each key of the YAML file that lists names, with these names and all known names (cells, methods, ...)."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     cell_names = {cell.name for cell in cells}

@@ -1,4 +1,5 @@
-"""Tests of claims, one module per family; each test is a class derived from `papers.claim.ClaimTest`.
+"""Tests of claims; each module contains related tests, which are classes derived from `papers.claim.ClaimTest`.
 
-The key `test` of a claim names the class: `time_of_epoch` stands for `TimeOfEpoch`. There is no list of the classes.
+The key `test` of a claim names the class: `time_of_epoch` stands for `TimeOfEpoch`. The classes are found in the
+modules, and need not be listed anywhere.
 """

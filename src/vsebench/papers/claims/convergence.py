@@ -54,7 +54,7 @@ class TimeToConverge(MultipleOfRival):
 
 
 class TimeToShare(AgainstRivals):
-    """The method reaches the same quality in less training time than each rival, by more than a given factor.
+    """To reach the same quality, each rival needs more than a given multiple of the method's training time.
 
     For each seed, this quality is a given share of the worse method's best validation metric, so both methods reach it.
     """
@@ -82,7 +82,7 @@ class TimeToShare(AgainstRivals):
         return UNKNOWN if evidence.stopped(task, self.method, case.rival) else measured
 
     def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
-        """Return the seconds of the method and of the rival, given the history of one seed."""
+        """Return the training seconds in which the method and the rival reach the quality, given one seed's history."""
         both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
         if not all(len(values) for _, values in both):
             raise UntestableError(f"The run did not validate both {self.method} and {rival} epoch by epoch.")
@@ -131,7 +131,7 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return a mapping from the settings that a search tried, as JSON, to their best epochs, one per seed.
+    """Map each configuration that a search tried (its settings as JSON) to its best epochs, one per seed of the search.
 
     An epoch is None if training diverged. If the limit on epochs ended training with one of the seeds, all epochs of
     these settings are infinite.

@@ -19,7 +19,8 @@ class Growth(ClaimTest):
     effect = "exponent of growth (claimed: within the claim's bounds)"
     on_simulated = True  # only simulated data allow one size to vary while the others stay the same
 
-    variable: Literal["pairs", "labels", "factors", "images", "terms"]  # images, terms: the time to score an image
+    # The size. With images and terms, the time is that of scoring an image; with the others, it is that of an epoch.
+    variable: Literal["pairs", "labels", "factors", "images", "terms"]
     between: Bounds | None = None
     at_most: float | None = None
 
@@ -42,12 +43,12 @@ class Growth(ClaimTest):
 
 
 class CostFormula(ClaimTest):
-    """At every size, the time is close to a sum of products of sizes, each with a fitted constant factor."""
+    """At every size, the time is close to a fitted constant plus products of sizes with fitted coefficients."""
 
     effect = "largest relative error of the formula (claimed: below the claim's bound)"
     on_simulated = True  # only simulated data allow one size to vary while the others stay the same
 
-    terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
+    terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times factors squared
     within: float = Field(gt=0)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:

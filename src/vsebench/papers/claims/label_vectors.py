@@ -10,14 +10,14 @@ from vsebench.evaluation.estimates import Estimates
 from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, interval, of_units
 
-FEWEST = 3  # minimum number of words of a group in a data set
+FEWEST = 3  # a data set must contain at least this number of words of each group
 
 
 class LabelNeighbours(AtTasks):
     """The share of siblings among a label's nearest labels is at least a given multiple of the share by chance.
 
-    Both shares are means over the labels that have siblings. The share that is expected by chance is
-    siblings / (labels - 1).
+    Both shares are means over the labels that have siblings. For one label, the share that is expected by chance is the
+    number of its siblings / (number of labels - 1).
     """
 
     effect = "ratio of the share of siblings to the share by chance (claimed: at least the claim's bound)"

@@ -21,7 +21,7 @@ WORDS = {"any": "any label sets", "independent": "independent labels", "one_labe
 
 
 class Minimiser(ClaimTest):
-    """For every distribution, the minimiser orders labels by their probabilities, or equals the formula."""
+    """For every distribution, the minimiser orders labels by probability or (`says: formula`) equals the formula."""
 
     effect = (
         "share of random distributions whose minimiser ranks a less probable label above a more probable one "

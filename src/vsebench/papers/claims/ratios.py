@@ -117,7 +117,7 @@ class ScoringTime(CostOfRepeats, MultipleOfRival):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model takes fewer bytes than each rival's, by a given factor."""
+    """The method's saved model takes fewer bytes than each rival's, by at least a given factor."""
 
     effect = "ratio of bytes, an exact number (claimed: at least the claim's bound)"
     on_simulated = True  # a claim on cost
@@ -140,7 +140,10 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """A full weight matrix with Y d numbers is larger than an embedding with (Y + d) D numbers, by a given factor."""
+    """A full weight matrix is larger than an embedding, by at least a given factor.
+
+    For Y labels, d features and D factors, the matrix contains Y d numbers, and the embedding contains (Y + d) D.
+    """
 
     effect = "ratio by the formulas (claimed: at least the claim's bound)"
 

@@ -101,7 +101,7 @@ class SizeSpread(AtTasks):
 
 
 def spread(values: Values) -> Values:
-    """Return (largest - smallest) / largest of each row; 0 where all are 0."""
+    """Return (largest - smallest) / largest of each row; 0 for a row of zeros."""
     largest = values.max(axis=1)
     return np.asarray((largest - values.min(axis=1)) / largest.clip(1e-12))
 

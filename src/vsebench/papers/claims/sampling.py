@@ -37,10 +37,10 @@ class SamplerDistance(AtTasks):
 
 
 class TrialsOfModel(AtTasks):
-    """On the scores of a fitted model, steps of WARP compute at most 1 + min((Y - 1) / rank, Y - 1) scores on average.
+    """With a fitted model, a step of WARP computes on average at most as many scores as the paper's bound allows.
 
-    This is the bound that the paper states, for Y labels. The rank is the number of negatives that violate the margin,
-    and the image's number of negatives is used for Y - 1.
+    For Y labels, the bound is 1 + min((Y - 1) / rank, Y - 1), where the rank is the number of negatives that violate
+    the margin. For Y - 1, the image's number of negatives is used.
     """
 
     effect = "mean ratio of the number of computed scores per step to the bound (claimed: at most 1)"
@@ -87,12 +87,12 @@ class TrialsGrow(AtTasks):
 
 
 class SampledRank(ClaimTest):
-    """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
+    """WARP's expected loss is a ranking loss: with k violators, it is a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
 
-    The exact sums for a step with k violators among Y - 1 negatives are computed without results of a run. Draws are
-    with replacement. The first violator is found at draw N with probability (1 - p)^(N - 1) p, where
-    p = k / (Y - 1). After Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
-    L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
+    This loss, L~(k), is computed exactly, without results of a run, for a step with k violators (negatives that violate
+    the margin) among Y - 1 negatives. Draws are with replacement. The first violator is found at draw N with
+    probability (1 - p)^(N - 1) p, where p = k / (Y - 1). After Y - 1 draws without a violator, drawing ends with loss
+    0. So L~(k) = E[L(floor((Y - 1) / N))], where L(r) = 1 + 1/2 + .. + 1/r, and L(0) = 0.
     """
 
     effect = "smallest of all increments a_k and all differences a_k - a_(k + 1) (claimed: at least 0)"
@@ -112,7 +112,7 @@ class SampledRank(ClaimTest):
 
 
 def sampled_loss(labels: int) -> Values:
-    """Return L~(k) for k = 1 .. Y - 1, (Y - 1,)."""
+    """Return the loss L~(k) of `SampledRank` for k = 1 .. Y - 1, (Y - 1,); Y is the number of labels."""
     negatives = labels - 1
     draws = np.arange(1, negatives + 1)
     weights = np.cumsum(1.0 / draws)[negatives // draws - 1]  # L(floor((Y - 1) / N)) for N = 1 .. Y - 1

@@ -27,7 +27,7 @@ class PooledPrecision(AgainstRivals):
     The LSEP paper shows this in figure 3. A ranking loss does not determine the level of an image's scores, so raw and
     normalised scores must agree. The analysis gives each image a value, and the mean of these values is the average
     precision. The mean of a resample of the values approximates the average precision of the resampled images, to first
-    order in the weights of the images.
+    order in the numbers of times that the images are drawn.
     """
 
     effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"
@@ -48,7 +48,7 @@ class PooledPrecision(AgainstRivals):
 
 
 def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seeds: Iterable[int]) -> list[Values]:
-    """Return the values of the images, one array (n_images, 1) for each seed, with seeds in ascending order."""
+    """Return the images' values (see `PooledPrecision`) as one array, (n_images, 1), per seed, in ascending order."""
     table = evidence.requested("pooled_average_precision", task, variant).filter(normalised=normalised)
     table = table.filter(pl.col("seed").is_in(list(seeds)))
     if table.is_empty():
@@ -69,7 +69,8 @@ class ThresholdDifficulty(AtTasks):
     forms = True
     reads = ("thresholds_and_difficulty",)
 
-    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first with results is used
+    # Methods whose scores are log odds, which measure the difficulty; the first method with results is used.
+    references: list[str] = Field(min_length=1)
     above: float = Field(ge=0)
 
     def variants_read(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Claims about a setting: the best values in two ranges of the setting are compared over images and seeds."""
+"""Claims about a setting: the models with two of its values are compared over images and seeds."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class TwoValues(AtTasks):
 
     @abstractmethod
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return two values; the effect is the metric with the first minus that with the second, or their quotient."""
+        """Return two values; the effect is how much better the metric is with the first, or the metrics' quotient."""
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
@@ -66,7 +66,7 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: settings were not tuned at each value, or the base class has a reason."""
+        """Return why a case does not count, for example because other settings were not tuned; None if it counts."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)
@@ -146,9 +146,10 @@ def quotient(values: Values) -> Values:
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return the value in a range with the best mean validation metric; values are left out if training diverged.
+    """Return that value in a range which has the best mean validation metric.
 
-    If there is none, raise an `UntestableError`.
+    Values without results for all seeds, because training diverged, are left out. If no value is left, raise an
+    `UntestableError`.
     """
     inside = sweep.filter(pl.col("value").is_between(bounds[0], bounds[1])).group_by("value")
     means = inside.agg(pl.col("validation").mean(), seeds=pl.len()).filter(pl.col("seeds") == n_seeds)

@@ -1,4 +1,4 @@
-"""Claims about siblings: methods are compared by precision that counts siblings of correct labels as correct."""
+"""Claims about siblings: methods are compared by a precision that counts siblings of correct labels as correct."""
 
 import itertools
 from collections.abc import Iterator
