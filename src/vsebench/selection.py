@@ -23,9 +23,10 @@ from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
 WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
-SMALL_STEP = 1e-6  # step, relative to a value (absolute at 0), that tests whether a method allows values beyond it
+# Step, as a share of a value (absolute if the value is 0), to test whether a method allows values beyond that value.
+SMALL_STEP = 1e-6
 RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
-HALVINGS = 3  # how often a step beyond the grid is halved if the method does not allow the value that it leads to
+HALVINGS = 3  # how often, at most, a step beyond the grid is halved while it leads to a value that is not allowed
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Selection:
     Attributes
     ----------
     chosen : the best attempt
-    tries : all attempts except those that were repeated with more epochs; empty without a search
+    tries : all attempts, but only the best of those with the same settings (repeats with more epochs); empty without a
+        search
     history : the epochs of the best attempt and of the final fit, `schemas.HISTORY`
     model : the model to test
     spread : metric -> its relative standard deviation due to the choice of settings; empty if it was not estimated
@@ -75,7 +77,7 @@ class Selection:
 def select(
     method: type[Fitter], settings: Settings, problem: Problem, split: Split, search: Search | None, case: Case
 ) -> Selection:
-    """Choose settings and epochs on the validation labels, and fit the model to test with them.
+    """Choose settings and epochs on the validation labels, and fit a model with them for the test.
 
     First, all combinations of the grid are tried. Then, within `search.beyond` further attempts, values beyond the grid
     are tried as long as the best value of a setting is the smallest or the largest of those tried. After that, the best

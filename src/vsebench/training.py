@@ -48,14 +48,14 @@ class Validation:
     problem: Problem
     held_out: HeldOut
     metric: str
-    further: tuple[str, ...] = ()  # metrics of the best epoch that are measured for each image; empty: none
+    further: tuple[str, ...] = ()  # more metrics; if any, all are measured for each image at the best epoch
 
     def value(self, model: Model) -> float:
         """Return the validation metric of a model, whose scores have to be finite numbers."""
         return self.mean(count_ranks(model, self.held_out, self.problem.features, self.problem.workers))
 
     def by_image(self, model: Model) -> NDArray[np.float64]:
-        """Return the metric, then `further`, of each validation image with a label, (n_images, n_metrics)."""
+        """Return `metric`, then the `further` metrics, of each validation image with a label, (n_images, n_metrics)."""
         counts = count_ranks(model, self.held_out, self.problem.features, self.problem.workers)
         return values(ranks_table(self.held_out, counts), [self.metric, *self.further])
 
@@ -238,8 +238,9 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
 
 
 def timed_epoch(fitter: Method, epoch: int) -> tuple[Record, Model]:
-    """Train for one epoch; return its row of the history and the model, or raise a `DivergenceError` if a number is not
-    finite.
+    """Train for one epoch, and return its row of the history and the model.
+
+    Raises a `DivergenceError` if the loss or a score is not a finite number.
     """
     start = time.perf_counter()
     progress = fitter.epoch()

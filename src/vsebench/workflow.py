@@ -22,7 +22,8 @@ from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two lines about the state of the run, and before the first one
-REPLACED = ("run_info", "job_started", "job_finished", "progress", "resources_info")  # events of Snakemake
+# Snakemake's events whose messages `Progress` replaces.
+REPLACED = ("run_info", "job_started", "job_finished", "progress", "resources_info")
 # The beginnings of Snakemake's other messages that are of no use to a user.
 NEEDLESS = (
     "Assuming unrestricted shared filesystem usage",
@@ -74,7 +75,7 @@ def is_running(process: str) -> bool:
 
 
 def delete_old_kernels() -> None:
-    """Delete compiled kernels whose source files have changed since they were compiled; numba no longer uses them."""
+    """Delete compiled kernels whose source files have changed since; numba no longer uses these kernels."""
     for compiled in PACKAGE.rglob("__pycache__/*.nb[ci]"):
         file = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
         if not (file.is_file() and f"-{content_hash(file)}." in compiled.name):
@@ -82,7 +83,7 @@ def delete_old_kernels() -> None:
 
 
 def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> None:
-    """Delete tables and figures of an earlier run that this run does not make; logs show which files jobs have made.
+    """Delete an earlier run's tables and figures that this run does not make; logs show which files jobs have made.
 
     Files that no job has made, such as a user's own figure, stay.
     """
@@ -123,7 +124,7 @@ def lift_default_rate(scheduler: Any) -> None:
 def print_failures(jobs: Iterable[Any]) -> None:
     """List the failed jobs (Snakemake's objects) and their logs at the end of a run, below all other messages.
 
-    Jobs of a rule whose logs end in the same line are listed once, with their number.
+    Jobs of a rule whose logs end in the same line share one entry, which says how many these jobs are.
     """
     failed = sorted(jobs, key=str)
     if failed:
@@ -155,7 +156,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 def from_start(path: str) -> str:
-    """Return a path in the folder of the run as it is named in the folder where the run was started."""
+    """Return a path in the run's folder, written as seen from the folder where the run was started."""
     return path_from_start(path, Path.cwd()) + ("/" if path.endswith("/") else "")
 
 
@@ -207,7 +208,7 @@ class Progress(logging.Handler):
                 self.show(first if rule == "table" else None)
 
     def show(self, table: str | None) -> None:
-        """Print how far the run is and, on a terminal, the file of a `table` that a job has just made."""
+        """Print how far the run has got and, on a terminal, the file of a `table` that a job has just made."""
         terminal, left = self.out.isatty(), sum(self.left.values())
         due = terminal or self.clock() - self.last >= PAUSE
         if table and terminal:
@@ -233,7 +234,7 @@ class Progress(logging.Handler):
 class OnlyProgress(logging.Filter):
     """A filter of Snakemake's logger; it hands each message to `Progress` and drops those that `Progress` replaces.
 
-    Needless messages are dropped, too; warnings and errors stay.
+    Needless messages are dropped, too. Warnings and errors stay, except those that `print_failures` also reports.
 
     Snakemake's option `--quiet progress` cannot do this, because with it Snakemake does not log that jobs have ended.
     """
@@ -263,7 +264,8 @@ def in_one_line(message: str) -> str:
 def is_repeated(message: str) -> bool:
     """Return whether `print_failures` also reports what a message of Snakemake says.
 
-    Statuses other than 1 and 137 (killed; see workflow/job.sh) are kept, because the job's log may not tell the cause.
+    Messages with statuses other than 1 and 137 (killed; see workflow/job.sh) are kept, because the job's log may not
+    tell the cause.
     """
     told = message.strip().endswith((" exit status 1.", " exit status 137.")) or "CalledProcessError" not in message
     return message.startswith(REPEATED) and told

@@ -31,10 +31,10 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | None:
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
-    The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
-    epochs, the result is the median over seeds of the seconds that the method's fits took up to the best epoch; other
-    jobs may have run meanwhile. The first epochs say little about the later ones: in WARP, epochs take longer as the
-    model gets better.
+    The result is the median over repeats of the time up to the best epoch or, for a method without epochs, of the fit.
+    If the run times only the first epochs, the result is the median over seeds of the seconds that the method's fits
+    took up to the best epoch; other jobs may have run meanwhile. The timed first epochs are not used, because later
+    epochs can take longer: in WARP, they do as the model gets better.
 
     Parameters
     ----------

@@ -48,13 +48,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataFrame:
-    """Add the columns that identify the case to a table of an analysis."""
+    """Add, to the table of an analysis, the columns that identify the case."""
     keys = case.case.keys | ({"decision": case.decision} if "decision" in schema else {})
     return table.with_columns(**{key: pl.lit(value) for key, value in keys.items()}).select(*schema).cast(schema)
 
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
-    """Yield every variant that the arguments name, with every seed."""
+    """Yield a case for each variant that the arguments name and each of its seeds."""
     entries = [entry_at_task(name) for name in arguments.variants]
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:

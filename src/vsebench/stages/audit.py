@@ -1,4 +1,4 @@
-"""Recompute published numbers that follow from other published numbers, and report which of them agree."""
+"""Recompute published numbers from other published numbers, and report which agree with the recomputed values."""
 
 import argparse
 from pathlib import Path

@@ -17,7 +17,7 @@ from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 
-KEPT = 32  # number of cached models; a claim compares the same two methods by several metrics
+KEPT = 32  # number of models whose ranks are cached, because a claim compares the same methods by several metrics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

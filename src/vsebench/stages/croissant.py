@@ -1,4 +1,4 @@
-"""Describe a prepared data set in the Croissant format, with the checksum and the columns of each file.
+"""Describe a prepared data set in the Croissant format, with the checksum of each file and the columns of each table.
 
 Croissant is a vocabulary in JSON-LD that repositories and loaders of data sets understand. Features are listed as files
 without columns, because the format cannot describe arrays.
@@ -92,7 +92,7 @@ def file_object(path: Path) -> dict[str, Any]:
 
 
 def record_set(name: str, schema: schemas.Schema) -> dict[str, Any]:
-    """Return the description of a table; images and labels in the table of pairs refer to the other two tables."""
+    """Return the description of a table; in pairs, the columns image and label refer to the other two tables."""
     key = {"key": {"@id": f"{name}/{KEYS[name]}"}} if name in KEYS else {}
     fields = [field(name, column, dtype) for column, dtype in schema.items()]
     return {

@@ -5,9 +5,9 @@ in the environment variable VSEBENCH_MIRROR), and then the configured sources in
 only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
 (UTC) of each file. It also lists the user's own files.
 
-If no official checksum of a file is known, data/included/first-downloads.yaml may list the checksum of its first
-download, which all later downloads from its sources must have. Copies from a mirror need not have this checksum,
-because mirrors repack archives.
+If no official checksum of a file is known, data/included/first-downloads.yaml may list the checksum of the file's first
+download. All later downloads from its sources must have this checksum; copies from a mirror need not, because mirrors
+may repack archives.
 
 The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Wait until no other process works on a folder in this block; the lock of a killed process ends with it."""
+    """Let only one process at a time run this block for a folder; a process that is killed gives up its lock."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f".{folder.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

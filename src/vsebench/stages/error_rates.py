@@ -23,7 +23,7 @@ CASES: tuple[tuple[float, Noise, float], ...] = (
 )
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
-POOLED_SHARE = 2  # one group of tasks is simulated per this many single tasks, because a group takes longer
+POOLED_SHARE = 2  # a group of tasks takes longer, so one group is simulated for every POOLED_SHARE single tasks
 POOLED_TASKS = (2, 3, 4)
 # Difference, noise, ratios, and whether all methods help to estimate the variance between seeds.
 POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def single(tasks: int) -> Table:
-    """Return the rates for effects on one task: one row per case and number of seeds."""
+    """Return how often the test finds a difference on one task: one row per case and number of seeds."""
     rows = []
     for (difference, noise, others), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
         rates = Simulation(seeds, RATIOS, difference, noise, others=others).share_found(tasks)[:, 0].tolist()
@@ -64,7 +64,7 @@ def single(tasks: int) -> Table:
 
 
 def pooled_effects(groups: int) -> Table:
-    """Return the rates for mean effects over several tasks; for a case with several ratios, the largest rate."""
+    """Return how often the test finds a difference in the mean over tasks; for several ratios, the largest share."""
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
         simulations = (Simulation(seeds, ratios, difference, noise, POOLED_TASKS, same) for same in (False, True))

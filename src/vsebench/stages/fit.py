@@ -97,7 +97,10 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 
 
 def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dict[str, float]:
-    """Return how much metrics vary due to the choice of settings: by this fit, by another seed's, or as recorded."""
+    """Return how much metrics vary due to the choice of settings.
+
+    The estimate comes from this fit, from another seed's (`--chosen`), or from a recorded search (`--spread`).
+    """
     if arguments.chosen:
         spread: dict[str, float] = read_json(arguments.chosen)["selection"]["spread"]
         return spread

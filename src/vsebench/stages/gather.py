@@ -64,9 +64,9 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
     weights of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command
     trained it), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the
-    settings. `spread` maps metrics to their relative standard deviations due to this choice; it is empty if they are
-    not known, or if each seed chose its own settings. `limit` is the limit on the number of epochs, or the number of
-    iterations that a solver made.
+    settings. `spread` maps metrics to their relative standard deviations due to the choice of settings; it is empty if
+    the deviations are not known, or if each seed chose its own settings. `limit` is the limit on the number of epochs,
+    or the number of iterations that a solver made.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)

@@ -1,7 +1,8 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
 metrics.parquet has one row per method, seed and metric, with a bootstrap interval; summary.parquet has means over
-seeds, with a paired test against the best method. Metrics of label sets have one row per method and decision.
+seeds, with a paired test against the best method. For metrics of label sets, each decision of a method has its own
+rows.
 """
 
 import argparse
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
-    """Return the methods of a task, without the methods from packs that were fitted on other splits."""
+    """Return the methods of a task, except those from packs that packs.json leaves out."""
     left_out = read_json(packs)["left_out"] if packs else []
     names = {left["method"] for left in left_out if of_task(left, task)}
     return [variant for variant in variants if variant not in names]

@@ -1,4 +1,4 @@
-"""Compute the metrics of the models of all sweeps from their ranks, and write them to sweeps.parquet."""
+"""Compute the metrics of all models of the sweeps from the models' ranks, and write sweeps.parquet."""
 
 import argparse
 from pathlib import Path
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def measure(sweep: pl.DataFrame, ranks: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
-    """Return a table with one row per value and metric (`schemas.SWEEPS`)."""
+    """Return a table (`schemas.SWEEPS`) with one row per metric and value of the setting that the sweep varies."""
     lines = []
     for line in sweep.iter_rows(named=True):
         means = values(ranks.filter(value=line["value"]).drop("value"), metrics).mean(axis=0)

@@ -1,6 +1,6 @@
 """Rank the test labels, and list the first labels of each test image.
 
-If test images are new, the stage also ranks the images for each label.
+If the test images are new (not seen in training), the stage also ranks these images for each label.
 """
 
 import argparse

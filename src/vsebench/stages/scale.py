@@ -1,7 +1,7 @@
 """Measure how the time of an epoch, or the time to score an image, grows with the sizes of simulated data.
 
 One size is varied at a time, while the others keep their middle values. In each repeat, a new process measures every
-method at every size on one core.
+method at every size on one core. What is timed depends on the adapter of the data set:
 
 - `simulator` (labels only): the time of an epoch, for several numbers of pairs, labels and factors. The number of
   images grows with the number of pairs, so the number of labels per image is constant. The second epoch is timed;
@@ -89,7 +89,7 @@ def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
 def time_epochs(
     options: simulator.Options, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time the second epoch of each method for these numbers of pairs, labels and factors."""
+    """Time the second epoch of each method for the numbers of pairs, labels and factors in `sizes`."""
     matrix = simulate(options, sizes["pairs"], sizes["labels"])
     shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": sizes["factors"]}
     for variant, (module, settings) in variants.items():
@@ -112,7 +112,7 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 def time_scoring(
     options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time how long each method takes to score an image, for these numbers of training images and terms per image."""
+    """Time each method's scoring of an image, for the numbers of training images and of terms per image in `sizes`."""
     from vsebench.formats.simulators import simulated_tree  # imported here because it loads SciPy
 
     images = SCORED_IMAGES + sizes["images"]

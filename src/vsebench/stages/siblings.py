@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def pair_up(parents: Sequence[set[str]]) -> pl.DataFrame:
-    """Return the table `schemas.SIBLINGS`, sorted, from the parents of each label."""
+    """Return the sorted table `schemas.SIBLINGS`, made from the parents of each label."""
     relations = [(label, parent) for label, of_label in enumerate(parents) for parent in of_label]
     frame = pl.DataFrame(relations, schema={"label": pl.Int32, "parent": pl.String}, orient="row")
     pairs = frame.join(frame.rename({"label": "sibling"}), on="parent").select("label", "sibling")

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
-    """Return which labels are unseen, (n_labels,); an unknown name or an empty file raises a `UserError`."""
+    """Return which labels the file lists, (n_labels,); raise a `UserError` for an unusable name or an empty file."""
     numbers = {name: number for number, name in enumerate(read_parquet(processed / "labels.parquet")["name"])}
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):

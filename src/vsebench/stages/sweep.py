@@ -4,8 +4,9 @@ For each value, the number of epochs is chosen on the validation labels. If the 
 grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
 validation labels and tested, as for the main results.
 
-If a sweep chooses only the number of epochs, it does not fit the method again for the value of the main results, but
-uses their model. However, if several seeds chose the settings of that model together, the method is fitted again.
+If a sweep chooses only the number of epochs, it does not fit the method again for the value in the main results, but
+takes the model from there. However, if several seeds chose the settings of that model together, the method is fitted
+again.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Time the methods on one core, with a new process per method and repeat; compilation is timed separately.
 
-The processes run one after another, with the settings chosen for the method. The first repeat uses the split and the
+The processes run one after another, with the settings chosen for each method. The first repeat uses the split and the
 settings of the first seed, the second repeat those of the second seed, and so on.
 """
 

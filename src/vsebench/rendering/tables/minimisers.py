@@ -33,7 +33,7 @@ NOTES = (
 
 
 class Case(Strict):
-    """A distribution over label sets: probabilities of the sets, or of independent labels."""
+    """A loss, and a distribution over label sets, given by the probabilities of the sets or of independent labels."""
 
     title: str
     loss: Loss
@@ -54,7 +54,7 @@ class Case(Strict):
 
     @property
     def chances(self) -> Values:
-        """The probabilities of `all_sets`, (1, 2^labels)."""
+        """The probability of each set of labels, in the order of `pair_risks.all_sets`, (1, 2^labels)."""
         if self.sets is None:
             return independent(np.array([self.independent]))
         labels = 1 + max(ord(label) - ord("a") for members in self.sets for label in members)
@@ -70,7 +70,7 @@ class Case(Strict):
 
 
 class Minimisers(TableKind):
-    """One row per label of each case; the heading says whether the minimiser orders labels by probability."""
+    """One row per label of each case; a case's heading says whether the minimiser orders the labels by probability."""
 
     needs = ()
 

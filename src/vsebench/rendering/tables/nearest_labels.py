@@ -19,12 +19,12 @@ COLUMNS = (
 
 
 class NearestLabels(PrintedTable):
-    """The printed rows, then one row per label of each task; siblings are in italics."""
+    """The printed rows, then, for each task, one row per label shown; siblings of this label are in italics."""
 
     needs = ("neighbours_of_labels", "datasets")
 
     method: str  # name of a method of the run
-    labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent labels
+    labels: list[str] = Field(default_factory=list)  # names of labels; if empty, the most frequent labels are shown
     most_frequent: int = Field(default=10, ge=1)
 
     def applies(self, outline: Outline) -> bool:

@@ -16,7 +16,7 @@ HEADING = 14  # characters per line of a heading
 
 
 class Best(TableKind):
-    """For each task, the best method in the headline metric with its values in a few metrics, and then the oracles."""
+    """For each task, the method that is best in the headline metric, with its values in a few metrics; then oracles."""
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -59,7 +59,7 @@ def value_column(metric: str) -> Column:
 
 
 def leaders_of(results: Results, task: Task, metric: str) -> tuple[str | None, list[str]]:
-    """Return the best method of a task (None if all are equal), and those that are not significantly different."""
+    """Return the best method of a task (None if all are equal), and the methods not significantly different from it."""
     accuracy = results.accuracy(task)
     numbers_of = {method: pick(accuracy, metric, method) for method in results.competitors_of(accuracy)}
     near = [method for method, numbers in numbers_of.items() if numbers and near_best(numbers)]
@@ -129,13 +129,13 @@ class MethodsByTasks(TableKind):
 
 
 def marked_cell(results: Results, method: str, task: Task, numbers: dict[str, Any] | None) -> Cell:
-    """Return a method's cell for one task, with its marks on that task."""
+    """Return a method's cell for one task, with the marks that the method has on this task."""
     cell = accuracy_cells(results, numbers)[0]
     return cell if numbers is None else replace(cell, marks=results.marks(method, task))
 
 
 def _differs(results: Results, task: Task, metric: str) -> bool:
-    """Return whether a metric differs between methods on a task; for example, with ten labels recall@10 is always 1."""
+    """Return False if several methods all have the same value on a task; with ten labels, recall@10 is always 1."""
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 

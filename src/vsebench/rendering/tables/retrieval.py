@@ -40,12 +40,12 @@ NOTES_OF_IMAGES = (
 
 
 class ImagesFromWords(TableKind):
-    """One row per method on each task."""
+    """How well labels retrieve images: one row per method on each task."""
 
     needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
-    beside: list[str] = Field(default=[])  # controls, shown on the tasks of the methods
+    beside: list[str] = Field(default=[])  # names of controls, shown on the tasks of `methods`
 
     def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]
@@ -67,7 +67,7 @@ class ImagesFromWords(TableKind):
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
-    """Return the mean over labels and seeds; None if images were not ranked by `by`."""
+    """Return the mean of `measure` over labels and seeds; None if images were not ranked by `by`."""
     by_seed = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())
     value = by_seed.sort("seed")[measure].mean()  # in a fixed order, because the order of a sum affects the last digit
     return None if value is None else float(value)  # type: ignore[arg-type]
@@ -107,5 +107,5 @@ class RetrievedImages(TableKind):
 
 
 def ids_as_text(images: list[str], hits: list[bool]) -> str:
-    """Return the ids, in bold for images that have the label."""
+    """Return the ids of images as text, in bold for images that have the label."""
     return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -59,7 +59,7 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     """Return one row for the seeds with the same settings."""
     first = entries[0]
     settings = first["settings"]
-    if first["choice"] == "weights":  # of an ensemble's members, some of which this run may lack
+    if first["choice"] == "weights":  # the settings are weights of members, some of which this run may lack
         titles = {name: results.method_title(name) for name in settings if name in results.outline.variants}
         settings = {titles.get(name, name): weight for name, weight in settings.items()}
     tuned = results.outline.variants[first["method"]].tuned

@@ -12,7 +12,7 @@ from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
-# Protocol that holds out one label per image -> the count of pairs from which the label is held out.
+# Protocol that holds out one label per image -> name of the count (in summary.json) of all pairs, held out or not.
 COUNTED = {"regions": "occurrences", "distinct": "pairs"}
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -30,7 +30,7 @@ def has_dataset(outline: Outline, paper: Paper, cells: Iterable[PrintedCell]) ->
 
 
 def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:
-    """Return the `summary.json` of our data set that corresponds to the paper's `dataset`; None if the run lacks it."""
+    """Return the `summary.json` of our counterpart of the paper's data set `dataset`; None if the run lacks it."""
     task = paper.tasks.get(dataset)
     return results.datasets.get(task.dataset) if task and task.dataset else None
 
@@ -38,7 +38,8 @@ def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] 
 def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
     """Return our value of a printed count; None if the run lacks the data set or the count.
 
-    A label that occurs several times on an image counts as one positive label and one pair.
+    A label that occurs several times on an image counts as one positive label. Among the training pairs of the
+    protocol `regions`, each of its occurrences counts.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
 
 def held_out(results: Results, task: Task) -> int | None:
-    """Return the number of images with a held-out label (column `n` of the headline metric); None without results."""
+    """Return the number of images with a held-out label, from column `n` of metrics.parquet; None without results."""
     headline = few_metrics(results.outline.metrics)[0]
     counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None
@@ -104,14 +105,14 @@ class Statistics(PrintedTable):
 
 
 class StatisticsAsPrinted(PrintedTable):
-    """One row per data set, or one row per count: each printed row, then our counts if the run has the data.
+    """The printed rows, one per data set or one per count; below each, a row of our counts if the run has the data.
 
     A ratio that the paper prints as "1 / 68" is shown as 68.
     """
 
     needs = ("datasets", "metrics")
 
-    lines: Literal["datasets", "counts"] = "datasets"  # the rows of the printed table
+    lines: Literal["datasets", "counts"] = "datasets"  # what a row of the printed table stands for
 
     def applies(self, outline: Outline) -> bool:
         return has_dataset(outline, *self.read())

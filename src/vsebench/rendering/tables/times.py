@@ -1,4 +1,4 @@
-"""Show a paper's table of times with our times: in seconds with ratios, or in the layout that the paper prints."""
+"""Show a paper's table of times with our times: in seconds with ratios, or in the paper's own layout."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -20,7 +20,7 @@ class TimeBesidePublished(PrintedTable):
     needs = ("comparison",)
 
     about: str = "seconds and ratios"
-    ratio_to: str  # the paper's method with which the others are compared
+    ratio_to: str  # the paper's name for the method with which the others are compared
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()
@@ -57,11 +57,11 @@ def _ratio(time: float, base: float | None = None) -> float | None:
 
 
 class TimeAsPrinted(PrintedTable):
-    """Times with the printed digits and units; `accelerate` adds the printed speed-ups and our own."""
+    """The published times as printed, with our times below; `accelerate` adds the printed speed-ups and our own."""
 
     needs = ("comparison",)
 
-    accelerate: str | None = None  # the method whose speed-ups (ratio - 1) over others are printed
+    accelerate: str | None = None  # the paper's name for the method whose speed-ups (ratio of times - 1) are printed
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()

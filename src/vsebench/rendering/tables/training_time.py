@@ -75,7 +75,7 @@ class TrainingTime(TableKind):
 
 
 def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, commands: bool) -> Row:
-    """Return the row of one method, with the seconds of its command if the table has `commands`.
+    """Return the row of one method; if `commands` is true, the last cell has the seconds of the method's command.
 
     `timed` contains the method's rows of `timing` on the task.
     """

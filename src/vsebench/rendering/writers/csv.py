@@ -10,7 +10,7 @@ from vsebench.rendering.table import Row, Table, Value
 def to_csv(table: Table) -> str:
     """Return the table with full precision; an interval's bounds are in the columns `<key>_low` and `<key>_high`.
 
-    A table with marks has a last column `marks`, in words.
+    If the table has marks, a last column `marks` gives their meanings in words.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -90,7 +90,7 @@ def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _filled(table: Table, rows: list[Row], available: float) -> Iterator[list[Row]]:
-    """Yield pieces with as many rows as fit, at least one; a piece never contains only oracles."""
+    """Split rows into pieces of as many as fit, but at least one; oracles at the end stay with the row above them."""
     piece: list[Row] = []
     for index, row in enumerate(rows):
         alone = all(row.apart for row in rows[index:])
@@ -143,7 +143,7 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], blocks: list[list[
 
 
 def _notes(table: Table) -> list[str]:
-    """Return the notes of a table; the last one says where the intervals of narrow columns are."""
+    """Return the notes of a table; if narrow columns leave out their intervals, the last note says where these are."""
     left_out = any(column.narrow and column.interval for column in table.columns)
     return [*table.notes, *(["The intervals are left out here; the CSV file contains them."] if left_out else [])]
 
@@ -193,7 +193,7 @@ def _alignment(table: Table, index: int) -> str:
 
 
 def _number(cell: Cell, form: Form) -> str:
-    """Return a number as siunitx reads it, or nothing if the cell has none.
+    """Return a cell's number as siunitx reads it, or an empty text if the cell shows no plain number.
 
     >>> _number(Cell(1234.5), "seconds"), _number(Cell(0.00001), "p"), _number(Cell(), "score")
     ('1230', '', '')
@@ -216,7 +216,7 @@ def _heading(columns: list[Column]) -> str:
 
 
 def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[str]:
-    """Return a line of values and, if needed, a line of intervals and (if `broken`) the ends of long texts."""
+    """Return a line of values and, if needed, a second line, of intervals and (if `broken`) the ends of long texts."""
     above: list[str] = []
     ends: list[str] = []
     intervals: list[str] = []
