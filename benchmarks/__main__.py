@@ -1,7 +1,7 @@
-"""Measure everything: `python -m benchmarks [--quick] [--only NAME ...]`.
+"""Run all benchmarks, or only those named: `python -m benchmarks [--quick] [--only NAME ...]`.
 
 Each comparison is written as soon as it is measured, and replaces earlier results of the same comparison. At the end,
-the page and the figures are made from all results, including those of earlier runs.
+the page benchmarks.md and the figures are made from all results, including those of earlier runs.
 """
 
 import argparse
@@ -62,7 +62,7 @@ SEARCHES = {
         word_search.negative_draws,
     )
 }
-# Parts that are measured as one table each.
+# Parts whose results are one table each.
 WITH_PEERS = {"memory": memory.measure, "starts": starts.measure}
 ALONE = {
     "limits": limits.measure,
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         choices=PARTS,
         default=PARTS,
-        help="parts to measure (default: all); with --only but no part, only the page and the figures are made again",
+        help="parts to measure (default: all); if --only names no part, only the page and the figures are made again",
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))
@@ -112,10 +112,10 @@ def measure(plan: Plan, parts: list[str], out: Path) -> None:
     """Measure some of the PARTS and write their tables."""
     missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
     if missing and not set(parts) <= set(WITHOUT_PEERS):
-        raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
+        raise UserError(f"missing packages: {', '.join(missing)}; run `make setup-peers`")
     compare(plan, [part for part in parts if part in COMPARISONS], out)
     if "growth" in parts:
-        print("growth with factors, labels and pairs", flush=True)
+        print("measuring how the time of an epoch grows with factors, labels and pairs", flush=True)
         growth.measure(plan, results.path_of(out, "growth"))
     for part, work in (WITH_PEERS | ALONE).items():
         if part in parts:
@@ -136,7 +136,7 @@ def report_rows(rows: list[Row], out: Path, table: str) -> None:
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:
-    """Run comparisons for all sizes and numbers of threads."""
+    """Run the named comparisons for all sizes and numbers of threads."""
     bench = Bench(plan)
     for size in plan.trainings if names else ():
         print(f"{size}: drawing the data", flush=True)
@@ -152,7 +152,7 @@ def describe(row: Row) -> str:
     """Return a line of text that reports a comparison."""
     text = f"{row['what']}, {row['size']}, {named(row['threads'], 'thread')}, {row['ours']} / {row['peer']}: "
     text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
-    text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"
+    text += f"peer / ours {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"
     if row["quality_ours"] is not None:
         text += f", quality {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
     return text

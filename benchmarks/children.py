@@ -24,7 +24,7 @@ class Child:
 
 
 def run_module(*arguments: str, cache: Path | None = None) -> Child:
-    """Run `python -m ...`; `cache` is a folder for compiled kernels (default: numba's)."""
+    """Run `python -m` with the arguments; `cache` is the folder for compiled kernels (None: numba's default folder)."""
     environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
     start = time.perf_counter()
     result = subprocess.run(
@@ -37,8 +37,8 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 
 
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """Return a failed process's last line on standard error; if it was killed or wrote none, return how it ended."""
+    """Return the last line of a failed process on standard error, or how it ended if it was killed or wrote nothing."""
     if process.returncode == -signal.SIGKILL:
-        return "it was killed, usually because memory ran out"
+        return "the process was killed, probably because memory ran out"
     lines = process.stderr.strip().splitlines()
-    return lines[-1] if lines else f"it ended with status {process.returncode}"
+    return lines[-1] if lines else f"the process ended with status {process.returncode}"

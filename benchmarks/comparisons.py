@@ -37,9 +37,9 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
-ENOUGH = 0.95  # share of the best recall@10 that both contestants reach
-# VSE-fs and implicit ALS minimise the same objective, so both have the settings that are best for implicit ALS. Each of
-# the others has its own best settings.
+ENOUGH = 0.95  # the target is this share of the lower of two contestants' best values of recall@10
+# VSE-fs and implicit ALS minimise the same objective, so both have the settings that are best for implicit ALS. Each
+# other contestant has its own best settings.
 TO_95 = (
     (MATCHED, ALS),
     (IALS, IRSPACK_IALS),
@@ -140,7 +140,10 @@ def one_epoch(training: Training) -> Callable[[], float]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the time from the label matrix to 95 % of the best validation recall@10 that both contestants reach."""
+    """Compare how long two contestants take from the label matrix to 95 % of a validation recall@10 that both reach.
+
+    This recall@10 is the lower of the two contestants' best values.
+    """
     rows = []
     for pair in TO_95:
         curves = [bench.curve(contestant, data) for contestant in pair]
@@ -156,7 +159,7 @@ def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def train(curve: LearningCurve, epochs: int, data: Data, pool: Workers) -> Callable[[], float]:
-    """Return a turn that prepares and trains a contestant from the label matrix."""
+    """Return a turn that starts a contestant on the label matrix and trains it for some epochs."""
     return timed(lambda: curve.contestant.start(data.train, curve.settings, pool).run(epochs))
 
 

@@ -105,7 +105,7 @@ def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 
-# beta_0 is divided among the labels; regularisation is lambda. Implicit ALS minimises the same objectives.
+# For VSE-fs and implicit ALS. beta_0 is divided by the number of labels; regularisation is lambda (see `ImplicitAls`).
 OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
 IALS_OBJECTIVES = grid_of(
     "alpha_0 regularisation nu", (0.003, 0.03, 1.0), (0.01, 0.03, 1.0), (0.03, 0.03, 1.0), (0.03, 0.1, 1.0)

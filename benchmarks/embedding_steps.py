@@ -1,4 +1,4 @@
-"""Measure how the time of a WSABIE step depends on the numbers of non-zeros in a row, factors D and labels Y."""
+"""Measure how the time of a WSABIE step depends on the numbers of non-zero features, factors (D) and labels (Y)."""
 
 from functools import partial
 from statistics import mean, median

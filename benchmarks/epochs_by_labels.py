@@ -36,14 +36,14 @@ FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # me
 MOST_LABELS = 13_980
 INPUTS, HIDDEN, OUTPUTS = 1280, 1024, 300
 BATCH = 2048
-PER_IMAGE = 7  # number of labels
+PER_IMAGE = 7  # number of labels of an image
 WHOLE, NETWORK, LOSS, DRAWS = "whole", "network alone", "loss alone", "draws alone"
 
 Turns = dict[tuple[int, str], Callable[[], object]]
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure each method with all numbers of labels, interleaved so that a busy machine affects all equally."""
+    """Measure each method with all numbers of labels, in turns, so that a busy machine affects all of these equally."""
     sizes, (n_images,) = plan.on_features.epochs["labels"], plan.on_features.epochs["images"]
     lines: list[Row] = []
     with workers(1) as pool:
@@ -85,7 +85,7 @@ def method_of(variant: str, problem: Problem) -> NetworkMethod:
 
 
 def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
-    """Return the work to be timed: a method's epoch, and each part of an epoch alone, on the same batches."""
+    """Return the work to be timed: a method's epoch, and each part of it alone, on batches of consecutive images."""
     batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
     outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
     turns: Turns = {

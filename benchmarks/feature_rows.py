@@ -1,8 +1,9 @@
 """Simulated rows of image features, with and without labels, for the benchmarks on image features.
 
 Sparse rows count words: an image has labels and a Poisson-distributed number of words. A share of the words is drawn
-from small vocabularies of the image's labels. The rest is drawn from all words, where word w in a random order has a
-probability proportional to 1 / (w + 10). Values are square roots of counts, and rows have unit length.
+from small vocabularies of the image's labels. The rest is drawn from all words: these are put in random order, and the
+probability of word number w is proportional to 1 / (w + 10). Values are square roots of counts, and rows have unit
+length.
 """
 
 import importlib.util
@@ -46,7 +47,7 @@ class Searched:
 def blobs(plan: Plan) -> Data:
     """Return Corel 5k with 374 labels and blobs (clusters of image regions) as features, or simulated rows like these.
 
-    Corel 5k is used if its files are in the folder VSEBENCH_MIRROR and the scale is 1.
+    Corel 5k is used if its files are in the folder that VSEBENCH_MIRROR names, and the scale is 1.
     """
     folder = Path(os.environ.get(MIRROR, ""))
     config = read_config(DatasetConfig, CONFIG / "datasets" / f"{BLOBS}.yaml")
@@ -61,7 +62,7 @@ def blobs(plan: Plan) -> Data:
 
 
 def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
-    """Draw images with labels and sparse rows; a tenth of the images is for the test and a tenth for validation."""
+    """Draw images with labels and sparse rows; a tenth of the images is for testing, and a tenth is for validation."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     size = size.scaled(plan.scale)
     labels = draw_labels(size, rng)
@@ -133,8 +134,8 @@ def searched(data: Data) -> Searched:
 
 
 def installed(package: str, what: str) -> bool:
-    """Return whether a package is installed; if it is not, print that it is left out."""
+    """Return whether a package is installed; if it is not, print that `what`, which needs the package, is left out."""
     is_installed = importlib.util.find_spec(package) is not None
     if not is_installed:
-        print(f"{what}: {package} is not installed, so it is left out", flush=True)
+        print(f"{what}: left out, because {package} is not installed", flush=True)
     return is_installed

@@ -1,4 +1,4 @@
-"""Measure how the time of an epoch grows with factors, labels and pairs, with the stage `scale` on one core."""
+"""Measure, with the stage `scale` on one core, how the time of an epoch grows with factors, labels and pairs."""
 
 import json
 from pathlib import Path

@@ -45,7 +45,7 @@ class Wsabie(Training):
 
 
 class LightfmFeatures(Training):
-    """WARP of LightFM with the same features, on any number of threads."""
+    """WARP of LightFM on image features, on any number of threads."""
 
     def __init__(
         self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
@@ -76,13 +76,13 @@ def wsabie_epoch(plan: Plan) -> Tables:
 
 
 def wsabie_epoch_10(plan: Plan) -> Tables:
-    """Compare epochs on blobs with few trials."""
+    """Compare epochs with few trials on blobs."""
     data = blobs(plan)
     return race(plan, "wsabie_epoch_10", data, contestants(data, FEW_TRIALS, "blobs"))
 
 
 def wsabie_sparse(plan: Plan) -> Tables:
-    """Compare epochs on many sparse rows with few trials."""
+    """Compare epochs with few trials on many sparse rows."""
     data = simulated("sim-sparse", plan.on_features.sparse, plan)
     return race(plan, "wsabie_sparse", data, contestants(data, FEW_TRIALS, "sparse"))
 

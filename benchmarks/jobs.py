@@ -1,7 +1,7 @@
-"""Print how much of a run's time each job took: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
+"""Print the time that a run's jobs took: `python -m benchmarks.jobs [FOLDER]` (default: the current folder).
 
 The script reads Snakemake's records of files (`.snakemake/metadata`) and prints the seconds of jobs by rule and method.
-If several runs made a file, the last one counts. Jobs run in parallel, so the sum exceeds the time of the run.
+If several runs made a file, the last run counts. Jobs run in parallel, so the sum can exceed the time of the run.
 """
 
 import json
@@ -43,12 +43,15 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file that a record is about; the record's path is that file's path in base64 (in folders if long)."""
+    """Return the file that a record is about.
+
+    The record's path is the file's path in base64, which is cut into folder names if it is long.
+    """
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 
 def totals(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Return the number of jobs, seconds, and share of all seconds by rule and variant, longest first."""
+    """Return jobs, seconds and share of all seconds for each rule and variant, in descending order of the seconds."""
     groups = jobs.group_by("rule", "variant").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
     return groups.with_columns(share=pl.col("seconds") / pl.col("seconds").sum()).sort(
         "seconds", "rule", "variant", descending=[True, False, False]

@@ -1,10 +1,12 @@
 """Measure how close VSE-fs comes to the machine's limits for operations, streamed memory and reads of random rows.
 
-Measurements of the machine's rates and of the iteration are interleaved, in the same process and on the same number of
-threads. An update needs at least the time of its slowest kind of work, even if everything else happens at the same
-time. This time is the update's limit; the share of the limit is the limit divided by the measured time of the update.
+An iteration is an update of the images and an update of the labels. The updates and the machine's rates are measured in
+turns, in the same process and on the same number of threads. An update needs at least the time of its slowest kind of
+work, even if everything else happens at the same time. This time is the update's limit; the share of the limit is the
+limit divided by the measured time of the update.
 
-The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes:
+The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes (u is an image's vector,
+and H^C is the sum of beta_c v_c v_c' over the labels c):
 
   update of the images   3 N K^2 + 8 P K operations: the products H^C u, half of the sum of u u' (which is symmetric),
                          and four multiply-adds per pair and factor (score, slope, curvature, score after the step);
@@ -43,7 +45,7 @@ SCHEMA = {
     "operations": pl.Float64,  # seconds that its operations take at the rate of a large product of matrices
     "streams": pl.Float64,  # seconds that its streams take at the rate at which memory is copied
     "rows": pl.Float64,  # seconds that its random rows take at the rate at which rows of the same array are read
-    "share": pl.Float64,  # the largest of these three, divided by `seconds`
+    "share": pl.Float64,  # the limit (for both updates, the sum of their limits) divided by `seconds`
     **CONDITIONS,
 }
 SIDE = 2048  # side of the matrices whose product measures the rate of operations
@@ -60,7 +62,7 @@ class Work(NamedTuple):
 
 
 def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
-    """Return the work of an update of the images and of the labels."""
+    """Return the work of the update of the images, and that of the update of the labels."""
     n, m, pairs, blocks = labels.n_rows, labels.n_labels, labels.n_pairs, factors / LANES
     of_images = Work(3 * n * factors**2 + 8 * pairs * factors, 4 * (2 * n * factors + 3 * pairs), 2 * pairs * blocks)
     of_labels = Work(3 * m * factors**2 + 8 * pairs * factors, 4 * 5 * pairs * blocks, pairs * blocks)
@@ -69,7 +71,7 @@ def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def read_rows(array, rows, out):
-    """Add up the rows of an array, (n, 16) float32, that `rows`, int32, lists, except the last AHEAD in this list."""
+    """Write to `out` the sum of rows of `array`, (n, 16) float32: of all but the last AHEAD of the indices `rows`."""
     total = broadcast(np.float32(0))
     for j in range(len(rows) - AHEAD):
         prefetch(array, (rows[j + AHEAD], 0))
@@ -96,7 +98,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def compare(size: str, labels: LabelMatrix, plan: Plan, pool: Workers) -> list[Row]:
-    """Time the updates and the rates alternately, and return a row for each update and for both together."""
+    """Measure the updates and the rates in turns, and return a row for each update and for both together."""
     model = VSE_FS.start(labels, VSE_FS.grid[0] | {"factors": plan.factors}, pool).method
     hessians: list[NDArray[np.float32]] = []
 

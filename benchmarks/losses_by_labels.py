@@ -1,4 +1,4 @@
-"""Measure how the time of losses over pairs, with their derivatives, depends on the number of labels."""
+"""Measure how the time of losses over pairs of labels, with derivatives, depends on the number of labels."""
 
 from functools import partial
 from statistics import median
@@ -59,5 +59,5 @@ def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
 
 
 def loss_of(method: NetworkMethod, scores: Matrix) -> None:
-    """Compute the loss of a copy of the scores, since derivatives overwrite them."""
+    """Compute the loss of a copy of the scores, because the derivatives are written over the copy."""
     method.loss(scores.copy(), np.arange(len(scores)))

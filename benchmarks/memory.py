@@ -36,7 +36,7 @@ MEASURED = (VSE_FS, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTF
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure all contestants at one size, and VSE-fs at the largest size."""
+    """Measure the contestants in MEASURED at one size, and VSE-fs also at the largest size."""
     rows = []
     for size, contestants in ((plan.memory, MEASURED), (plan.largest, (VSE_FS,))):
         with TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
 
 
 def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, Any]:
-    """Train one epoch in this process; return its seconds, and the memory before it and at its peak."""
+    """Train one epoch in this process; return its seconds, the memory before the data are read, and the peak memory."""
     contestant = next(contestant for contestant in EVERYONE if contestant.name == name)
     settings = contestant.grid[0] | {"factors": factors}
     with workers(threads) as pool:

@@ -111,7 +111,7 @@ class Tree:
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
-        """Search for the k nearest rows of each query in its leaf, and return the nearest row of each, (m,)."""
+        """Search the leaf of each query for the k nearest rows, and return the nearest row of each query, (m,)."""
         first = np.empty(self.queries.shape[0], dtype=np.int32)
         leaf_of_query = descend(self.queries, self.thresholds, self.seed)
         for leaf in np.unique(leaf_of_query).tolist():

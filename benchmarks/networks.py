@@ -63,7 +63,7 @@ class Sklearn(Training):
         self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
     ) -> None:
         assert features is not None
-        # Our method contains the normalised features.
+        # Our method provides the normalised features and the labels.
         self.ours = Ours("bce", features, hidden, train, {"learning_rate": 1.0}, pool)
         self.rows, self.threads = self.ours.method.seen.rows, pool.threads
         labels = self.ours.method.seen.labels

@@ -1,10 +1,10 @@
-"""Time the methods that use image and label vectors of one network, beside ridge regression and votes of neighbours.
+"""Time the methods that use image and label vectors of one network, and also ridge regression and neighbours' votes.
 
     .venv/bin/python -m benchmarks.one_space [--images 5000] [--labels 300] [--dimensions 512] [--repeats 5]
 
 The vectors are simulated: a label's vector is random, and an image's vector is the sum of its labels' vectors and
 noise. Each repeat fits all methods, one after the other, on one thread, and scores all labels for 1,000 further images.
-The script prints the median seconds of a fit and the median milliseconds for each scored image.
+The script prints the median seconds of a fit, and the median milliseconds to score an image.
 """
 
 import argparse
@@ -31,7 +31,7 @@ NOISE = 4.0  # length of the noise; a label's vector has length 1
 
 
 def simulate(n_images: int, n_labels: int, dimensions: int, pool: Workers) -> tuple[Problem, Queries]:
-    """Return a problem whose last `SCORED` images are scored and not learnt."""
+    """Return a problem, and queries for its last `SCORED` images, from which methods do not learn."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     vectors = rng.standard_normal((n_labels, dimensions), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -2,10 +2,11 @@
 
     python benchmarks/openimages_reader.py FOLDER [--lines 80000000]
 
-The script generates an archive in FOLDER (0.6 GB for 80 million lines) unless there is one, runs the stage `prepare`
-on it in separate processes, checks the label matrix, prints a table, and writes the numbers to
-results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
-lines are repeated. Unlike in the official table, the images are not sorted, so reading the table takes more work.
+The script generates an archive in FOLDER (0.6 GB for 80 million lines), unless an earlier run with the same number of
+lines has done so. It runs the stage `prepare` on the archive in separate processes, checks the label matrix, prints a
+table, and writes the numbers to results/openimages_reader.json. Images have 9 labels on average, label frequencies are
+heavy-tailed, and 1 % of the lines are repeated. Unlike in the official table, the images are not sorted, so reading the
+table takes more work.
 """
 
 import argparse
@@ -32,7 +33,7 @@ BLOCKS = 50  # minimum number of blocks; the last 2 % of the blocks form the tab
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6
-# The process reports its own peak, since the peak that the system reports to its parent includes the parent's memory.
+# The process reports its own peak, since the peak that the system reports to a parent includes the parent's memory.
 STAGE = """
 import json, os, sys
 from vsebench.cli import main
@@ -49,7 +50,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def mids() -> np.ndarray:
-    """Return ids of 7 to 9 characters like those of Open Images, by descending popularity, (LABELS,) bytes."""
+    """Return ids of 8 to 10 characters like those of Open Images, by descending popularity, (LABELS,) bytes."""
     order = np.random.default_rng(0).permutation(LABELS)
     return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
 
@@ -138,7 +139,7 @@ class _Lines(io.RawIOBase):
 
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
-    """Run the stage in a new process; return its wall time, processor time and peak memory."""
+    """Run the stage `prepare` in a new process; return its wall time, processor time and peak memory."""
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
     definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
     command = [sys.executable, "-c", STAGE, "prepare", "--name", "generated", "--definition", definition]
@@ -146,7 +147,7 @@ def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, fl
     start = time.perf_counter()
     process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if process.returncode:
-        raise SystemExit(f"prepare ended with status {process.returncode}")
+        raise SystemExit(f"the stage prepare ended with status {process.returncode}")
     measured: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
     return {"seconds": time.perf_counter() - start} | measured
 

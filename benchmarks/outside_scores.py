@@ -1,9 +1,10 @@
 """Compare the time and memory that another program's scores need with those that this package's models need.
 
-Opt-AUC and WARP are fitted on simulated labels of the plan's size `memory`. Two files then contain the scores of
-Opt-AUC, as another program would write them: the first file has the vectors of images and labels, and the second file
-has each image's 100 labels with the highest scores. The stage `fit` trains the model or reads the file, and the stage
-`rank` ranks the held-out labels. Each stage runs in a new process: `python -m benchmarks.outside_scores ARGUMENTS`.
+Opt-AUC and WARP are fitted on simulated labels; the plan's `memory` names their size. The scores of Opt-AUC are then
+written to two files, as another program would write them: the first file has the vectors of images and labels, and the
+second file has each image's 100 labels with the highest scores. The stage `fit` trains the model or reads the file, and
+the stage `rank` ranks the held-out labels. Each stage runs in a new process:
+`python -m benchmarks.outside_scores ARGUMENTS`.
 """
 
 import json
@@ -36,7 +37,7 @@ SCHEMA = {
     "recall": pl.Float64,  # recall@10; ties count against the label
     "machine": pl.String,
 }
-TRAINED = ("warp", "opt_auc")  # the methods that are trained; the files have the scores of the last one
+TRAINED = ("warp", "opt_auc")  # the methods that are trained; the files contain the scores of the last method
 FORMS = {
     "warp": "WARP",
     "opt_auc": "Opt-AUC",
@@ -62,8 +63,8 @@ def measure(plan: Plan) -> pl.DataFrame:
             for stage, measured in (("read", fitted), ("rank", ranked)):
                 row |= {f"seconds_{stage}": measured["seconds"], f"peak_{stage}": measured["peak_bytes"]}
             rows.append(row | {"recall": recall_of(folder / form / "ranks.parquet")})
-            peaks = " and ".join(f"{measured['peak_bytes'] / 2**20:,.0f}" for measured in (fitted, ranked))
-            print(f"outside_scores, {size}, {FORMS[form]}: {peaks} MiB to fit and to rank", flush=True)
+            peaks = [f"{measured['peak_bytes'] / 2**20:,.0f} MiB" for measured in (fitted, ranked)]
+            print(f"outside_scores, {size}, {FORMS[form]}: peak {peaks[0]} to fit, {peaks[1]} to rank", flush=True)
             if form == TRAINED[-1]:
                 run_module("benchmarks.outside_scores", "files", name)
     return pl.DataFrame(rows, schema=SCHEMA)

@@ -22,7 +22,7 @@ from vsebench.models import Embeddings
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
-    """Return the positives as a matrix of ones, in new arrays, because some packages need writable arrays."""
+    """Return a matrix with a 1 for each positive, in new arrays, because some packages need writable arrays."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
     return scipy.sparse.csr_matrix(
@@ -33,7 +33,8 @@ def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
 class ImplicitAls(Training):
     """ALS by conjugate gradients, with the objective of VSE-fs for this `beta_0` and `regularisation` (lambda).
 
-    VSE-fs with gamma 0, alpha 0 and weights 1 minimises, with beta = beta_0 / labels,
+    With scores s, embeddings U and V, and beta = beta_0 / (number of labels), VSE-fs with gamma 0, alpha 0 and weights
+    1 minimises
         sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
     implicit uses the entries c of its matrix as weights and minimises
         sum over positives c (1 - s)^2 +      sum over the rest s^2 + regularization (|U|^2 + |V|^2).
@@ -87,7 +88,7 @@ class ImplicitBpr(Training):
         self.bpr = BayesianPersonalizedRanking(
             factors=int(settings["factors"]), learning_rate=settings["learning_rate"],
             regularization=settings["regularisation"], num_threads=pool.threads, verify_negative_samples=True,
-            random_state=np.random.default_rng(SEED),  # continues from call to call; a seed would start again
+            random_state=np.random.default_rng(SEED),  # continues from call to call; a seed would restart it
         )  # fmt: skip
 
     def run(self, epochs: int) -> list[float]:

@@ -26,7 +26,7 @@ def dot(a, i, b, j):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def margin(embedding, i, p, n):  # type: ignore[no-untyped-def]
-    """Return <v_i, v_p - v_n>."""
+    """Return <v_i, v_p - v_n> for image i, positive p and negative n."""
     images, labels = embedding
     total = np.float32(0)
     for f in range(images.shape[1]):
@@ -91,7 +91,7 @@ def find_factor(sums, share):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
-    """Add four rows of a matrix, each times a feature of an image."""
+    """Add to `total` four rows of a matrix, each times the value of one of an image's features."""
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     for f in range(matrix.shape[1]):
@@ -109,7 +109,7 @@ def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def score(rows, i, weights, c):  # type: ignore[no-untyped-def]
-    """Return <w_c, x_i>."""
+    """Return the inner product of a label's weights, w_c, and an image's features, x_i."""
     start, total = rows.offsets[i], np.float32(0)
     if len(rows.columns) == 0:
         for e in range(start, rows.offsets[i + 1]):
@@ -221,7 +221,10 @@ def where_above(keys, bound, found):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=FASTMATH)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):  # type: ignore[no-untyped-def]
-    """Count higher scores, including those of known labels, by products of int16; replaces `add_products`."""
+    """Count scores above or equal to each held-out label's, by products of int16; replaces `add_products`.
+
+    Scores of known labels are counted, too.
+    """
     n_labels = len(labels.vectors)
     vectors = images[queries]
     own = np.empty(len(queries), dtype=np.float32)

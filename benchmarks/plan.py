@@ -37,17 +37,18 @@ class OnFeatures:
 
     Attributes
     ----------
-    blobs : simulated rows, used unless the scale is 1 and the folder VSEBENCH_MIRROR has the files of Corel 5k
+    blobs : simulated rows, used unless the scale is 1 and VSEBENCH_MIRROR names a folder with Corel 5k's files
     trainings : name of a comparison of epochs -> number of epochs of each contestant
     sparse, sparse_queries : sparse rows to train on and to search, and number of queries
     dense : numbers of rows, queries and dimensions of dense rows to search
-    factors : D
+    factors : D, the number of factors
     neighbours : number of neighbours to search for
     levels : number of levels, p, of each tree
-    steps : for a WSABIE step: numbers of non-zeros of a row (1, 2 and 4 times those of `sparse`), factors D, labels Y
+    steps : for a WSABIE step: numbers of non-zeros of a row (1, 2 and 4 times as many as in `sparse`), of factors, and
+        of labels
     losses : numbers of labels, and of labels per image, for which losses are measured
     epochs : numbers of labels for which an epoch with word vectors is measured, and the number of images
-    searched : number of images that are searched for a word, and dimensions of their vectors
+    searched : number of images that a search for a word scores, and dimensions of their vectors
     """
 
     blobs: SparseRows
@@ -78,7 +79,7 @@ class Plan:
     trainings : size (of a data set `sim-<size>`) -> number of epochs of each contestant
     scale : scale of the simulated sets; 1 is full size
     threads : numbers of threads for which comparisons are made
-    factors : K
+    factors : K, the number of factors
     repeats : number of repeats of each comparison, in which contestants take turns
     images : largest number of images for which labels are ranked, to choose settings and to measure quality
     growth, growth_repeats : sizes and repeats of the stage `scale`

@@ -11,7 +11,7 @@ from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.models import Embeddings
 
-SCORES_A_BLOCK = 1 << 20  # 4 MiB; fewer need many calls, and more do not fit into the cache
+SCORES_A_BLOCK = 1 << 20  # 4 MiB; smaller blocks need many calls, and larger blocks do not fit into the cache
 CUTOFF = 10
 
 
@@ -43,7 +43,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
 
 
 def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Callable[[], float]:
-    """Return a function that computes recall@10 by implicit's evaluation; its inputs are prepared in advance."""
+    """Return a function that computes recall@10 by implicit's evaluation, on inputs that are prepared in advance."""
     peers = importlib.import_module("benchmarks.peers")
     evaluation = importlib.import_module("implicit.evaluation")
     als = importlib.import_module("implicit.cpu.als").AlternatingLeastSquares(
@@ -58,7 +58,7 @@ def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Calla
         metrics = evaluation.ranking_metrics_at_k(
             als, known_labels, tested, K=CUTOFF, show_progress=False, num_threads=threads
         )
-        # With one held-out label per image, its "precision" (hits over min(K, held-out labels)) is recall@K.
+        # With one held-out label per image, implicit's "precision" (hits over min(K, held-out labels)) is recall@K.
         return float(metrics["precision"])
 
     return work

@@ -36,7 +36,7 @@ def write(tables: Tables, out: Path) -> None:
     head = [
         "# Benchmarks",
         "",
-        f"Measured by `make benchmark` on: {', '.join(machines) or 'nothing yet'}. docs/benchmarks.md explains how.",
+        f"Measured by `make benchmark` on: {', '.join(machines) or 'no machine yet'}. docs/benchmarks.md explains how.",
     ]
     texts = {name: to_markdown(table) for name, table in made.items()}
     files = {out.parent / "benchmarks" / "tables" / f"{name}.md": text for name, text in texts.items()}
@@ -108,7 +108,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
     notes = (
         "All data are simulated; sizes are named after the data sets that have them.",
         "Ratio: the peer's seconds divided by ours in the same repeat; median [lowest, highest]. Seconds are medians.",
-        "95 %: of the lower of the two methods' best values on the validation labels.",
+        "95 %: the time to reach 95 % of the lower of the two methods' best values on the validation labels.",
         "Goals apply to the size nuswide and, with uniform negatives, only to the faster of the two peers.",
         LOAD,
     )
@@ -121,8 +121,9 @@ def feature_table(rows: pl.DataFrame) -> Table:
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
         "Data named sim-..., `dense rows` and `sparse rows` are simulated.",
-        "Quality: for neighbours, the share of ours that are as near as scikit-learn's; otherwise validation `map`.",
-        "A goal is reached only if our quality is not lower. Seconds: processor time for one thread, else wall time.",
+        "Quality: for neighbours, the share of ours that are as near as scikit-learn's; for methods, validation `map`.",
+        "A goal is reached only if our quality is not lower than the peer's.",
+        "Seconds: processor time for one thread, wall time for several.",
         LOAD,
     )
     body = [comparison_row(row, FEATURE_TITLES[row["what"]], equal=True) for row in rows.iter_rows(named=True)]
@@ -148,7 +149,7 @@ def comparison_columns(quality: str) -> tuple[Column, ...]:
 
 
 def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
-    """Return a row with a comparison and its goal; if `equal`, the goal is reached only if our quality is not lower."""
+    """Return a row with a comparison and its goal; if `equal`, our quality must not be below the peer's."""
     target = goal(row["what"], row["peer"], row["threads"])
     cells = [Cell(row[key]) for key in ("size", "threads", "ours", "peer", *SECONDS)]
     cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(target.floor), Cell(target.aim)]
@@ -203,8 +204,9 @@ def limit_table(rows: pl.DataFrame) -> Table:
         Column("load", "Load", "mean"),
     )
     notes = (
-        "Seconds that each kind of work takes at the machine's rate for it, measured alternately with the updates: "
-        "multiply-adds in a product of two matrices of 2048 x 2048, memory that is copied, random rows of an array.",
+        "Operations, streams, random rows: seconds that this work takes at the rate at which the machine multiplies "
+        "two matrices of 2048 x 2048, copies memory, and reads random rows of an array. Rates and updates are "
+        "measured in turns.",
         "Share of the limit: the largest of the three, divided by the seconds of the update. In the rows `both`, the "
         "limits and the seconds of the two updates are added up.",
         LOAD,
@@ -302,12 +304,12 @@ def tree_table(rows: pl.DataFrame) -> Table:
         cells = [Cell(row["size"]), Cell(row["ours"]), *(Cell(1000 * row[key]) for key in SECONDS)]
         cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(row["quality_ours"])]
         body.append(Row((*cells, Cell(row["load"]))))
-    notes = ("All queries in one call, processor time on one thread. With p = 0 the leaf contains all rows.",)
+    notes = ("All queries in one call, processor time on one thread. With p = 0, the only leaf contains all rows.",)
     return Table(columns, tuple(body), "Random projection tree", notes=notes)
 
 
 def step_table(rows: pl.DataFrame) -> Table:
-    """Return the time of a step of WSABIE for each size."""
+    """Return the time of a step of WSABIE for each number of non-zeros, factors and labels."""
     columns = (
         Column("non_zeros", "Non-zeros", "count"),
         Column("factors", "D", "count"),
@@ -347,8 +349,8 @@ def epoch_table(rows: pl.DataFrame) -> Table:
     shown = times.pivot(on="part", index=keys, values="seconds") if len(times) else times.select(keys)
     notes = (
         f"A network {epochs_by_labels.INPUTS}-{epochs_by_labels.HIDDEN}-{epochs_by_labels.OUTPUTS}, batches of "
-        f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels per image, P = 5, N = 10; processor time "
-        "on one thread. Labels and features are random.",
+        f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels per image. Sampling draws P = 5 "
+        "positives and N = 10 negatives per image. Processor time on one thread. Labels and features are random.",
         "Table 1 of the sampled tagging paper, µs per image with 291 and 925 labels on a GPU: Fast0Tag 120.0 "
         "and 424.5, X-Ent 68.5 and 90.5, Opt+X-Ent 73.6 and 106.1; their sampled versions, in the same order, 22.1 and "
         "31.4, 18.1 and 18.9, 24.3 and 22.5.",

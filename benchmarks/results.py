@@ -21,7 +21,7 @@ from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
 
-Tables = dict[str, pl.DataFrame]  # by the keys of SCHEMAS
+Tables = dict[str, pl.DataFrame]  # a table for each key of SCHEMAS
 SCHEMAS: dict[str, pl.Schema] = {
     "comparisons": pl.Schema(clock.SCHEMA),
     "settings": pl.Schema(quality.SCHEMA),

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.scale FOLDER [--repeats 3]
 
-One of the three sizes is varied at a time, and the others keep their middle values. The data are simulated as in
+One of these three sizes is varied at a time, and the other two keep their middle values. The data are simulated as in
 config/datasets/sim-scale.yaml, but in smaller sizes, and are written to FOLDER. Each part runs in a process of its own,
 on one core:
 
@@ -13,7 +13,7 @@ on one core:
     rank        the stage `rank` with the model of VSE-fs: ranks of the held-out labels, and lists
 
 Times are processor time, since other work on a machine changes it less than wall time. Memory is the peak minus the
-memory after imports. Both are fitted by a power of the number of images, labels or pairs; `vsebench.evaluation.growth`
+memory after imports. A power of the number of images, labels or pairs is fitted to both; `vsebench.evaluation.growth`
 estimates the exponents. The script prints a table, and writes results/scale.parquet.
 """
 

@@ -191,7 +191,7 @@ def method_of(part: Part) -> tuple[type[Method], dict[str, Any]]:
 
 
 def compiled_anew(part: Part) -> Kernels:
-    """Return the kernels of a part's method that call a replaced function, compiled anew, by their modules."""
+    """Compile anew the kernels of a part's method that call a replaced function; return them with their modules."""
     replaced = {id(ours): other for ours, other in part.replaced}
     changed_modules = []
     for module in modules_of(method_of(part)[0]):

@@ -14,9 +14,9 @@ from benchmarks.children import last_words
         ("import sys; sys.exit('no such thing\\nuse another')", "use another"),
         (
             "import os; os.write(2, b'a warning'); os.kill(os.getpid(), 9)",
-            "it was killed, usually because memory ran out",
+            "the process was killed, probably because memory ran out",
         ),
-        ("import sys; sys.exit(3)", "it ended with status 3"),
+        ("import sys; sys.exit(3)", "the process ended with status 3"),
     ],
 )
 def test_last_words_of_a_process(code, words):

@@ -35,7 +35,7 @@ def test_without_pytorch_each_part_is_left_out_with_a_line(monkeypatch, capsys):
     monkeypatch.setattr(feature_rows.importlib.util, "find_spec", lambda name: None)
     assert [part(TINY) for part in torch_networks.RACES.values()] == [([], [])] * 4
     assert capsys.readouterr().out.splitlines() == [
-        f"{name}: torch is not installed, so it is left out" for name in torch_networks.RACES
+        f"{name}: left out, because torch is not installed" for name in torch_networks.RACES
     ]
 
 
