@@ -1,4 +1,6 @@
-"""Write benchmarks.md: all ratios with ranges, qualities and goals, and tables of growth, memory and compilation."""
+"""Write results/benchmarks.md: all speed ratios with their ranges, the quality that each model reaches, the goals, and
+tables of growth, memory and compilation.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -147,7 +147,7 @@ def test_new_images_by_their_features_or_labels(folder):
     ("method", "matrix", "more", "message"),
     [
         ("vse_sf", LABELS, {}, "there is no method 'vse_sf'; did you mean vse_fs"),
-        ("ease", {"a": 1}, {}, "matrix: dict of shape (), object; give a matrix of images x labels"),
+        ("ease", {"a": 1}, {}, "but is dict of shape () and type object; give a matrix of images x labels"),
         ("ease", LABELS * 0, {}, "matrix: no image has a label"),
         ("ease", -LABELS, {}, "matrix: numbers from -2 to -1; all must be whole numbers from 0"),
         ("ease", LABELS * 0.5, {}, "matrix: numbers from 0.5 to 1; all must be whole"),

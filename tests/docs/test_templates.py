@@ -120,8 +120,8 @@ def test_a_folder_of_the_demo_gets_variants_but_no_methods(
     assert "\n   snakemake accuracy --cores 2 --config " in printed  # the folder has no .venv
     assert read_method_config(tmp_path / f"demo/config/methods/{NAME}.yaml").method == "vse_fs"
     assert run("new", "method", "mine") == 1
-    clone = "the kinds are variant; for the other kinds, you need a clone of the repository (docs/library.md)"
-    assert capsys.readouterr().err == f"vsebench new: there is no template 'method' in this folder; {clone}\n"
+    clone = "only for variant; for the other kinds, you need a clone of the repository (docs/library.md)"
+    assert capsys.readouterr().err == f"vsebench new: there is no template for 'method' in this folder, {clone}\n"
     monkeypatch.chdir(tmp_path)
     assert run("new", "method", "mine") == 1
     where = "a clone of the repository or, for a variant, a folder that `vsebench demo` made"
@@ -157,7 +157,7 @@ def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
     [
         (
             ["methods", "x"],
-            "there is no template 'methods' in this folder; the kinds are dataset, method, metric, paper, variant",
+            "there is no template for 'methods' in this folder, only for dataset, method, metric, paper, variant",
         ),
         (["method", "My-Model"], "'My-Model': a name consists of lower-case letters, digits and _"),
         (["method", "../x"], "'../x': a name consists of lower-case letters"),

@@ -87,14 +87,14 @@ def test_labels_of_new_images_use_the_known_names():
             "the column `count` must contain only positive whole numbers",
         ),
         ([[1, 5], [3]], None, "matrix: not a table of numbers"),
-        (["a", "b"], None, "matrix: list of shape (2,), <U1; give a matrix of images x labels"),
-        (np.zeros(3), None, "matrix: ndarray of shape (3,), float64; give a matrix"),
+        (["a", "b"], None, "but is list of shape (2,) and type <U1; give a matrix of images x labels"),
+        (np.zeros(3), None, "but is ndarray of shape (3,) and type float64; give a matrix"),
         (np.zeros((2, 2)), None, "matrix: no image has a label"),
         ([[], []], None, "matrix: shape (2, 0)"),
         (np.full((2, 2), 2**30), None, "matrix: the counts add up to 4.29497e+09; at most 2147483647 are possible"),
         (np.array([[0.5]]), None, "matrix: numbers from 0.5 to 0.5; all must be whole numbers from 0"),
         (np.array([[np.inf]]), None, "matrix: a number is not finite"),
-        ({"a": 1}, None, "matrix: dict of shape (), object"),
+        ({"a": 1}, None, "matrix: must be numbers in two dimensions, but is dict of shape () and type object"),
     ],
 )
 def test_a_wrong_form_is_one_line(form, known, message):

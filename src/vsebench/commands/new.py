@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not folder.is_dir():
         kinds = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
         others = "" if in_clone else "; for the other kinds, you need a clone of the repository (docs/library.md)"
-        raise UserError(f"there is no template {kind!r} in this folder; the kinds are {', '.join(kinds)}{others}")
+        raise UserError(f"there is no template for {kind!r} in this folder, only for {', '.join(kinds)}{others}")
     words = {f"my_{kind}": name, f"my-{kind}": name.replace("_", "-"), f"My{kind.capitalize()}": class_name(name)}
     words |= base_of(kind, arguments.extends)
     templates = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)

@@ -77,7 +77,8 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
     except ValueError as error:
         raise UserError(f"matrix: not a table of numbers ({error}); give {FORMS}") from None
     if values.ndim != 2 or values.dtype.kind not in "buif":
-        raise UserError(f"matrix: {type(given).__name__} of shape {values.shape}, {values.dtype}; give {FORMS}")
+        actual = f"{type(given).__name__} of shape {values.shape} and type {values.dtype}"
+        raise UserError(f"matrix: must be numbers in two dimensions, but is {actual}; give {FORMS}")
     return GivenLabels(matrix_of(sparse.csr_array(values)))
 
 

@@ -280,7 +280,7 @@ def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
 
 
 def changed_settings(first: Path, second: Path) -> list[str]:
-    """Return a line, with method and seeds, for each difference in settings, epochs or choice of settings."""
+    """Return a line, with method and seeds, for each difference in settings or epochs, or in how they were chosen."""
     ours, theirs = settings_in(first), settings_in(second)
     changes: dict[tuple[str, str], list[int]] = {}
     for key, entry in ours.items():

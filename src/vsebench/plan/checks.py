@@ -349,7 +349,9 @@ def check_decisions(plan: Plan, where: str) -> None:
             if "thresholds" in kind.needs and "thresholds" not in plan.method_class(variant).gives:
                 raise UserError(f"{where}: decisions.{name}: {variant} learns no thresholds; name another method")
         if kind.tunes and not (tuned and judged):
-            raise UserError(f"{file}: tuned_for: name a metric of label sets, such as macro_f1 or exact_match")
+            raise UserError(
+                f"{file}: tuned_for: name a metric of label sets that measures quality, such as macro_f1 or exact_match"
+            )
         if not kind.tunes and decision.tuned_for is not None:
             raise UserError(f"{file}: tuned_for: {kind.__name__} is not tuned for a metric; remove this key")
     of_decisions = [name for name in plan.config.metrics if is_of_decision(name)]

@@ -166,7 +166,7 @@ class Results:
         return ", ".join([self.method_title(entry.variant, *tasks, short=short), *filter(None, [decision])])
 
     def marks(self, method: str, *tasks: Task) -> str:
-        """Return the marks of a method whose fits on some of these tasks ended at a limit (`rendering/marks.py`)."""
+        """Return the marks of a method's fits on the given tasks (`rendering/marks.py`); empty if there are none."""
         return marks_of(fit for task in tasks for fit in self.fits.get((task, method), ()))
 
     @cached_property

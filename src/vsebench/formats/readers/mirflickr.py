@@ -63,7 +63,9 @@ def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl
 class Options(TagOptions, Numbering):
     """Options: the archives of tags."""
 
-    archives: list[str] = Field(min_length=1)  # the first of these files that exists is read; one is enough
+    archives: list[str] = Field(
+        min_length=1
+    )  # archives with the tags; the first that exists is read, and one is enough
 
 
 def alternatives(options: Options) -> list[str]:

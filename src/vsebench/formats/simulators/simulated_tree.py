@@ -78,7 +78,7 @@ class Options(SimulatedOptions):
     children: int = Field(ge=1)  # number of labels per parent; the last parent may have fewer
     parents: int = Field(ge=1)  # number of parents below each top node of the tree; the last top node may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
-    terms_per_node: int = Field(ge=1)  # number of terms drawn for each node of the tree: top, parent, label and view
+    terms_per_node: int = Field(ge=1)  # number of terms drawn for each top node, parent, label, and view of a label
     views: int = Field(ge=1)  # number of views per label: kinds of images, each with its own terms
     shares: Shares  # shares of an image's terms by origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image

@@ -138,6 +138,6 @@ class TextNetwork:
         values = np.asarray(output)
         if values.ndim != 2 or len(values) != len(numbers) or values.dtype.kind != "f":
             actual = f"shape {values.shape} and type {values.dtype} for {len(numbers)} texts"
-            wanted = "must have one row of decimal numbers per text"
+            wanted = "must have one row of floating-point numbers per text"
             raise UserError(f"{self.path}: the output {self._output!r} has {actual}, but {wanted}")
         return values[: len(tokens)].astype(np.float32)

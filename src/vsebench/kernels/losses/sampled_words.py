@@ -5,7 +5,8 @@ A step reads and changes only the vectors of the drawn labels, so its cost does 
 The following arguments have the same meaning in all functions. The docstrings of the functions describe only exceptions
 and other arguments.
 
-chosen, n_positives : (m, P + N) int32, the P positives and N negatives that `sample_labels` drew per image; and P
+chosen : (m, P + N) int32, the P positives and N negatives that `sample_labels` drew for each image
+n_positives : P
 table : `WordTable`
 outputs : (m, d) float32, the vectors of the m images
 

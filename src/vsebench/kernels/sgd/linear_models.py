@@ -46,8 +46,8 @@ def find_linear_violator(weights, rows, i, positive_score, n_labels, row_labels,
 def linear_epoch(weights, rows, positives, n_labels, trials, steps, learning_rate, streams, scores):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives n are drawn, with replacement, until one violates the margin. If none does after the largest number of
-    trials, the step changes nothing. N is the number of the image's negatives, and L is `rank_loss` of the argument
+    Negatives n are drawn, with replacement, until one violates the margin. If none does within the maximum number
+    of trials, the step changes nothing. N is the number of the image's negatives, and L is `rank_loss` of the argument
     `trials`. With one trial and L = 1, this is the margin loss for AUC. Of `trials`, only `maximum` and `rank_loss` are
     used.
 

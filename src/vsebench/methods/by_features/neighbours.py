@@ -241,8 +241,8 @@ class Search:
         longest = max(self.squares.max(initial=0), squared_lengths(queries).max(initial=0))
         if not longest < LONGEST:
             raise UserError(
-                f"the feature vector of an image has the length {np.sqrt(longest):.3g}, which is too large for "
-                "distances; scale the features, or leave out images whose features are missing"
+                f"the feature vector of an image has the norm {np.sqrt(longest):.3g}, which is too large to compute "
+                "distances in float32; scale the features, or leave out images whose features are missing"
             )
 
     def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:

@@ -141,7 +141,7 @@ class TagPropModel(DistanceModel):
 
 
 def check_numbers(array: Numbers, name: str, shape: tuple[int, ...]) -> None:
-    """Raise a `ValueError` unless an array is finite float64 of this shape."""
+    """Raise a `ValueError` unless `array` is float64, has the shape `shape`, and contains only finite numbers."""
     if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
         raise ValueError(
             f"{name}: is {array.dtype} of shape {array.shape}, but must be float64 of shape {shape}, all finite"

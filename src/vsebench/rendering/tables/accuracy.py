@@ -20,7 +20,7 @@ FEW = 4  # if a run has more metrics, a second table shows only a few of them, u
 
 
 class Accuracy(TableKind):
-    """The methods on one task; oracles follow in separate rows.
+    """A row for each method on one task; oracles come last, below a rule.
 
     If a run has many metrics, a second table shows a selection of them that fits on a page.
     """
