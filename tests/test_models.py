@@ -109,7 +109,7 @@ def test_settings_and_labels_of_a_file_are_checked(tmp_path):
     models.save(one_of_each_kind()["nearest_images"], tmp_path / "model.npz")
     assert "neighbours" in refused(tmp_path, settings=np.array('{"neighbours": 0}'))
     assert "from 0 to 2" in refused(tmp_path, label_of_pair=np.array([0, 1, 7], dtype=np.int32))
-    assert "(2, 2)" in refused(tmp_path, offsets=np.array([0, 1, 2, 3], dtype=np.int64))
+    assert "2 x 2" in refused(tmp_path, offsets=np.array([0, 1, 2, 3], dtype=np.int64))
 
 
 def test_scores_of_embeddings_are_inner_products():

@@ -107,7 +107,7 @@ def test_measuring_depends_on_no_kernel():
     assert {name for name in found if name.startswith("evaluation")} == {
         "evaluation.by_frequency", "evaluation.estimates", "evaluation.frequencies", "evaluation.measuring",
         "evaluation.metrics.base", "evaluation.reading", "evaluation.seed_variance", "evaluation.sets",
-        "evaluation.significance", "evaluation.summary",
+        "evaluation.significance", "evaluation.spread", "evaluation.summary",
     }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def assert_nothing_would_stay(numbers, vocabulary, message):
     eligible = sum(size >= (vocabulary.min_labels_per_image or 1) for size in sizes.values())
     if "sample_images" in message:
         assert eligible < vocabulary.sample_images
-        assert f"sample_images: {vocabulary.sample_images}, but only {eligible} images have" in message
+        assert f"sample_images: is {vocabulary.sample_images}, but only {eligible} images have" in message
     elif vocabulary.sample_images is None:
         assert message == "here: no image keeps a label with these filters; relax them"
         assert twin({(f"i{i}", f"l{j}") for i, j in numbers}, vocabulary, None)[0] == set()

@@ -162,5 +162,5 @@ def test_features_that_are_too_large_for_distances_are_refused(kind, too_large):
     small = np.ones((3, 2), dtype=np.float32)
     large = small * np.float32(3e19)
     rows, queries = (large, small) if too_large == "rows" else (small, large)
-    with pytest.raises(UserError, match=r"features of length 4\.24e\+19, which is too large"):
+    with pytest.raises(UserError, match=r"has the norm 4\.24e\+19, which is too large"):
         Search(kind(rows), "euclidean").nearest(kind(queries), 2)

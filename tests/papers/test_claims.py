@@ -315,7 +315,7 @@ def test_a_ratio_needs_two_pairs():
 
 def test_two_variants_are_compared_on_the_same_images_only():
     other = ranks(1, 0).with_columns(image=pl.col("image") + 1)
-    with pytest.raises(UserError, match=r"different test images; delete both files and run again"):
+    with pytest.raises(UserError, match=r"different test images; delete this file of both methods and run again"):
         metric_difference([ranks(1, 0)], [other], "mrr", 100)
 
 

@@ -16,7 +16,7 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError
 def test_the_best_value_is_chosen_on_validation_among_those_that_no_seed_diverged_with():
     sweep = pl.DataFrame({"value": [0.0, 0.0, 0.5, 0.5, 1.0], "validation": [0.3, 0.3, 0.2, 0.5, 0.9]})
     assert best_value(sweep, [0.0, 1.0], 2) == 0.5
-    with pytest.raises(UntestableError, match=r"no value from 0\.9 to 1"):
+    with pytest.raises(UntestableError, match=r"No value of the setting from 0\.9 to 1 has"):
         best_value(sweep, [0.9, 1.0], 2)
 
 

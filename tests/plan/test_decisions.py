@@ -80,7 +80,7 @@ def test_mistakes_about_decisions_name_the_key(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"tuned_for": "map"}, "threshold.yaml: tuned_for: name a metric of label sets, such as macro_f1"),
+        ({"tuned_for": "map"}, "threshold.yaml: tuned_for: name a metric of label sets that measures quality"),
         ({"tuned_for": "set_size"}, "threshold.yaml: tuned_for: name a metric of label sets"),
         ({"tuned_for": None}, "threshold.yaml: tuned_for: name a metric of label sets"),
         (

@@ -20,7 +20,7 @@ def test_a_mistake_in_the_configuration_ends_before_the_first_job(finished):
     outcome = finished.project.snakemake("--dry-run", "--configfile", path)
     assert_explained(outcome, ["config.yaml", "seeds", "'three'"])
     outcome = finished.project.snakemake("--dry-run", "--config", "tune=true", "tuning_budget=5")
-    assert_explained(outcome, ["config/methods/opt_auc.yaml", "grid: ", "tuning_budget is 5"])
+    assert_explained(outcome, ["config/methods/opt_auc.yaml", "grid: ", "must be 5 (tuning_budget)"])
 
 
 def test_no_core_for_the_jobs_is_told_before_the_first_one(finished):

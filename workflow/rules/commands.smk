@@ -92,4 +92,4 @@ for variant, method in PLAN.commands.items():
                 'mkdir {output} && (cd {params.folder:q} && PATH="${{PATH#"$BIN:"}}" sh -c {params.command:q})'
                 ' > {log} 2>&1 || {{ status=$?; echo "vsebench: {wildcards.variant} on {wildcards.dataset}'
                 " ({wildcards.protocol}, seed {wildcards.seed}): the command ended with exit status $status;"
-                ' its output is in {log}" >> {log}; exit $status; }}'
+                ' the output of the command is in {log}" >> {log}; exit $status; }}'
