@@ -147,10 +147,11 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
 
 def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation) -> dict[str, float]:
     """Return the spread of the choice among the attempts; empty if their metrics were not measured for each image."""
-    configurations = [tried.by_image for tried in tries if tried.by_image is not None]
-    chosen = next((n for n, tried in enumerate(tries) if tried is best), 0)
-    chosen -= sum(tried.by_image is None for tried in tries[:chosen])
-    return spread_of_choice(configurations, [validation.metric, *validation.further], chosen)
+    measured = [(tried.by_image, tried is best) for tried in tries if tried.by_image is not None]
+    if not measured:
+        return {}
+    configurations, are_best = zip(*measured, strict=True)
+    return spread_of_choice(configurations, [validation.metric, *validation.further], are_best.index(True))
 
 
 def attempts_of(

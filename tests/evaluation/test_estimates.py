@@ -121,5 +121,5 @@ def test_quantities_side_by_side_are_those_of_the_parts():
 
 
 def test_an_estimate_of_one_number_is_a_number():
-    found = estimate(np.float64(1.0), np.ones(2), np.ones((2, 5)), np.ones(5), 10, ALONE)
+    found = estimate(np.float64(1.0), np.ones(2), np.ones((2, 5)), np.ones(5), 10, ALONE, np.float64(0))
     assert found.half_width() == 0

@@ -175,7 +175,7 @@ def estimate(
     of_mean: Values,
     n_units: int,
     of_task: Typical,
-    choice: Values | float = 0.0,
+    choice: Values,
 ) -> Estimate:
     """Return an estimate with the components of its variance.
 
@@ -192,12 +192,12 @@ def estimate(
     n_seeds = len(by_seed)
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
-        return Estimate(value, images, images, np.zeros_like(images), np.asarray(choice), n_units, 0.0)
+        return Estimate(value, images, images, np.zeros_like(images), choice, n_units, 0.0)
     # For one seed, the part of the image variance that seeds do not share is n_seeds times that of the mean over seeds.
     unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
     common = (images - unshared).clip(min=0)
-    return Estimate(value, images, common, between / n_seeds, np.asarray(choice), n_units, freedom)
+    return Estimate(value, images, common, between / n_seeds, choice, n_units, freedom)
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
