@@ -1,8 +1,8 @@
 """Rows of image features, dense or sparse, and the operations on a row that a step needs: products and sums.
 
-In `sum_of_rows` and `add_to_rows`, one loop serves both formats. It visits the stored numbers of a row: all numbers of
-a dense row, the non-zeros of a sparse row. There, the formats differ only in how the column of a number is found: in a
-dense row, it is the number's position.
+In `sum_of_rows` and `add_to_rows`, one loop serves both formats. The loop visits the stored numbers of a row: all
+numbers of a dense row, the non-zeros of a sparse row. The formats differ only in how this loop finds the column of a
+number. In a dense row, the column is the number's position.
 
 The weights of a model with one weight vector per label are stored in the order that suits the format (`new_weights`).
 """
@@ -29,16 +29,16 @@ from vsebench.kernels.vectors import (
 class ImageRows(NamedTuple):
     """The features of images in the kernels' format, one row per image.
 
-    Dense rows are padded with zeros to the length `padded_size(n_features)`. A matrix with one row or column per
-    feature, if it is used with dense rows, is padded to the same size; no step changes its padding.
+    Dense rows are padded with zeros to the length `padded_size(n_features)`. If a matrix with one row or column per
+    feature is used with dense rows, that dimension is padded to the same length. No step changes this padding.
 
     Attributes
     ----------
-    offsets : (n + 1,) int64, where the numbers of each row start
+    offsets : (n + 1,) int64; the numbers of row i are values[offsets[i]:offsets[i + 1]]
     columns : (n_numbers,) int32, the feature of each number in sparse rows, ascending within each row; empty for dense
         rows
-    values : (n_numbers,) float32
-    squares : (n,) float32, the squared length of each row
+    values : (n_numbers,) float32, the numbers of all rows, one row after the other
+    squares : (n,) float32, the squared norm of each row
     """
 
     offsets: NDArray[np.int64]
@@ -74,7 +74,7 @@ def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
 
 @njit(cache=True, forceinline=True, **NO_ALLOCATION)
 def column(rows, i, e):
-    """Return the feature to which number e, in row i, belongs."""
+    """Return the feature to which the number `rows.values[e]`, in row i, belongs."""
     return np.int64(rows.columns[e]) if len(rows.columns) > 0 else e - rows.offsets[i]
 
 
@@ -87,7 +87,9 @@ def clear(total):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_four_rows(rows, i, e, matrix, total):
-    """Add to `total`, for each of the numbers e to e + 3 of image i, the number times its feature's row of a matrix.
+    """Multiply four rows of a matrix by four numbers of image i, and add the products to `total`.
+
+    The numbers are rows.values[e] to rows.values[e + 3]. Each number is multiplied by the matrix row of its feature.
 
     matrix : (d, K) float32, one row per feature
     total : (1, K) float32, updated
@@ -102,8 +104,11 @@ def add_four_rows(rows, i, e, matrix, total):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def sum_of_rows(rows, i, matrix, total):
-    """Write x_i' M, the sum of x_ij times row j of the matrix M, (d, K) float32, over the features j of image i.
+    """Write the product of the features of image i and a matrix to `total`.
 
+    The product is the sum, over the features j, of x_ij times row j of the matrix. Here x_ij is the value of feature j.
+
+    matrix : (d, K) float32, one row per feature
     total : (1, K) float32, overwritten
 
     Four rows of the matrix are added at a time, each from its start to its end, because processors prefetch memory in
@@ -124,6 +129,8 @@ def sum_of_rows(rows, i, matrix, total):
 def add_to_rows(rows, i, matrix, direction):
     """Add x_ij times a direction to row j of a matrix, for every feature j of image i.
 
+    Here x_ij is the value of feature j.
+
     matrix : (d, K) float32, updated
     direction : (1, K) float32
     """
@@ -134,7 +141,7 @@ def add_to_rows(rows, i, matrix, direction):
 
 
 def new_weights(rows: ImageRows, n_features: int, n_labels: int) -> NDArray[np.float32]:
-    """Return zeros, float32, for one weight vector per label: weights for `score` and `add_row`.
+    """Return weights of 0, float32, with one vector per label, for `score` and `add_row`.
 
     With dense rows, the array has a row per label, so that the product of two vectors reads memory in order. With
     sparse rows, it has a row per feature, so that `sum_of_rows` gives an image's scores of all labels at once. Each row
@@ -152,7 +159,10 @@ def by_label(rows: ImageRows, weights: NDArray[np.float32], n_features: int, n_l
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def score(rows, i, weights, c):
-    """Return <w_c, x_i>, float32, where w_c is label c's vector in weights from `new_weights`."""
+    """Return the score of label c for image i, float32.
+
+    The score is the inner product of the image's features and the label's vector in `weights`, from `new_weights`.
+    """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     if len(rows.columns) == 0:  # dense; the length of a row is a multiple of LANES
         stop_of_fours = stop - (stop - start) % (4 * LANES)
@@ -174,7 +184,11 @@ def score(rows, i, weights, c):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_row(rows, i, weights, c, size):
-    """Add size * x_i, float32, to label c's vector in weights from `new_weights`."""
+    """Add the features of image i, times `size`, to the vector of label c.
+
+    weights : float32, from `new_weights`, updated
+    size : float32
+    """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     if len(rows.columns) == 0:
         for e in range(start, stop, LANES):

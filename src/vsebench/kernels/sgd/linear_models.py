@@ -1,9 +1,15 @@
-"""One weight vector per label, f_c(x) = <w_c, x>, trained on pairs of a positive and a negative, or on every label.
+"""Linear models with one weight vector per label, trained on pairs of a positive and a negative, or on every label.
 
-Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010 (WARP for the linear model); Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, "Online
-passive-aggressive algorithms", JMLR 7, 2006, PA-I (the passive-aggressive step); Grangier and Bengio, "A discriminative
-kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008 (the passive-aggressive step on pairs).
+The score of label c for an image with the features x is f_c(x) = <w_c, x>.
+
+Sources:
+
+- WARP for the linear model: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
+  word-image embeddings", Machine Learning 81(1), 2010.
+- The passive-aggressive step: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, "Online passive-aggressive
+  algorithms", JMLR 7, 2006, PA-I.
+- The passive-aggressive step on pairs: Grangier and Bengio, "A discriminative kernel-based approach to rank images from
+  text queries", IEEE PAMI 30(8), 2008.
 """
 
 import numpy as np
@@ -19,13 +25,16 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 def find_linear_violator(weights, rows, i, positive_score, n_labels, row_labels, start, stop, maximum, rng, scores):
     """Draw negatives of image i until one violates the margin, in at most `maximum` trials.
 
-    With sparse rows, the scores of all labels take about as long as n_labels / 64 single scores. After n_labels / 64
-    trials, the scores of all labels are therefore computed together, and the next trials look them up.
+    A negative violates the margin if its score is greater than `positive_score` - 1.
+
+    With sparse rows, computing the scores of all labels together takes about as long as computing n_labels / 64 single
+    scores. After n_labels / 64 trials, the scores of all labels are therefore computed together, and the next trials
+    look them up.
 
     scores : (1, K) float32, scratch memory; K is `padded_size` of the number of labels
 
-    Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
-    the number of trials; 0, 0 and 0 if the image has every label.
+    Returns the last label drawn, the amount by which it violates the margin (float32), and the number of trials. If the
+    label does not violate the margin, the amount is at most 0. If the image has every label, all three numbers are 0.
     """
     limit = min(maximum, n_labels - (stop - start))
     trials_before_all = n_labels // 64 if len(rows.columns) > 0 else limit
@@ -44,14 +53,16 @@ def find_linear_violator(weights, rows, i, positive_score, n_labels, row_labels,
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def linear_epoch(weights, rows, positives, n_labels, trials, steps, learning_rate, streams, scores):
-    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+    """Take `steps` steps that lower the hinge loss, with a weight that depends on the estimated rank of the positive.
 
-    Negatives n are drawn, with replacement, until one violates the margin. If none does within the maximum number
-    of trials, the step changes nothing. N is the number of the image's negatives, and L is `rank_loss` of the argument
-    `trials`. With one trial and L = 1, this is the margin loss for AUC. Of `trials`, only `maximum` and `rank_loss` are
-    used.
+    A step draws an image i with a positive p, and then negatives n, with replacement, until one violates the margin:
+    1 + f_n(x_i) > f_p(x_i), where f_c(x_i) = <w_c, x_i> is the score of label c. The loss is then
+    L(floor(N / T)) (1 - f_p(x_i) + f_n(x_i)). Here, N is the number of the image's negatives, T is the number of
+    trials, and L is `trials.rank_loss`. If no negative violates the margin within the maximum number of trials, the
+    step changes nothing. With one trial and L = 1, this is the margin loss for AUC.
 
     weights : from `new_weights`, updated
+    trials : `Trials`, of which only `maximum` and `rank_loss` are used
     scores : (1, K) float32, scratch memory; K is `padded_size` of the number of labels
 
     Returns the mean loss of the steps and the mean number of trials, float64.
@@ -75,14 +86,17 @@ def linear_epoch(weights, rows, positives, n_labels, trials, steps, learning_rat
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def passive_aggressive_epoch(weights, rows, positives, n_labels, steps, aggressiveness, streams):
-    """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), with n drawn uniformly.
+    """Take `steps` passive-aggressive steps, each on a positive p and a uniformly drawn negative n of an image i.
 
-    A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
-    just far enough to reach a margin of 1, or as far as c allows. A step for an image with every label changes nothing.
+    The loss of a step is h = max(0, 1 - f_p(x_i) + f_n(x_i)), where f_c(x_i) = <w_c, x_i> is the score of label c. The
+    step adds tau x_i to w_p and subtracts tau x_i from w_n, where tau = min(a, h / (2 |x_i|^2)) and a is
+    `aggressiveness`. If h > 0, the step thus reaches a margin of 1, unless `aggressiveness` limits tau. A step for an
+    image with every label changes nothing.
 
     weights : from `new_weights`, updated
+    aggressiveness : float, a
 
-    Returns the mean loss of the steps and the mean number of negatives drawn, float64.
+    Returns the mean loss of the steps and the mean number of negatives drawn per step, float64.
     """
     loss = 0.0
     n_drawn = 0
@@ -107,11 +121,12 @@ def passive_aggressive_epoch(weights, rows, positives, n_labels, steps, aggressi
 def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, aggressiveness, steps_of_labels):
     """Take a passive-aggressive step for each label and each image.
 
-    A step moves w_c by tau t x, where t is 1 if the image has label c and -1 otherwise, h = max(0, 1 - t f_c(x)), and
+    For label c and an image with the features x, let t be 1 if the image has the label, and -1 otherwise. The loss is
+    h = max(0, 1 - t f_c(x)), where f_c(x) = <w_c, x> is the label's score. The step adds tau t x to w_c, where
     tau = min(a, h / |x|^2).
 
-    weights : (d, K) float32, updated. It has a row per feature, padded like the rows of `ImageRows`, and a column per
-        label. K is `padded_size` of the number of labels. The padding is 0 and stays 0.
+    weights : (d, K) float32, updated. Column c is w_c. There is a row per feature, padded like the rows of `ImageRows`,
+        and K is `padded_size` of the number of labels. The padding is 0 and stays 0.
     rows : `ImageRows` of the images
     n_labels : integer
     offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; each image's labels ascend

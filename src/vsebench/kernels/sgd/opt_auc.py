@@ -1,6 +1,7 @@
 """Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
-Source: the baseline of the papers on VSE-fs and VSE-ens; it is BPR (Rendle et al., UAI 2009).
+Source: Opt-AUC is the baseline of the papers on VSE-fs and VSE-ens. It is the same method as BPR (Rendle et al., UAI
+2009).
 """
 
 import numpy as np
@@ -15,10 +16,13 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for negatives n drawn uniformly.
+    """Take `steps` steps that lower the logistic loss of a positive p and a uniformly drawn negative n.
 
-    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image with every label are
-    skipped, because it has no negative.
+    The loss of a step on image i is log(1 + exp(-m)), where m = <v_i, v_p - v_n>. The step adds
+    eta (1 / (1 + exp(m)) dm/dv - lambda v) to each vector v of v_i, v_p and v_n. Steps for an image with every label
+    are skipped, because the image has no negative.
+
+    rates : `Rates`, which contain eta and lambda
 
     Returns the mean loss of the steps, float64.
     """
@@ -47,9 +51,10 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Carry out the stage "fetch" of step t of a batch: draw a negative uniformly, and prefetch the three vectors.
+    """Carry out the stage "fetch" of step t of a batch: draw a negative uniformly, and prefetch three vectors.
 
-    The negative is written to the column NEGATIVE of the batch; it is -1 if the image has every label.
+    The vectors are those of the image, of the positive and of the negative. The id of the negative is written to the
+    column NEGATIVE of the batch. If the image has every label, -1 is written.
     """
     images, labels = embedding
     i, p, start, stop, _ = pipeline.fetching[t]

@@ -1,7 +1,7 @@
-"""The prefetch pipeline that Opt-AUC, WARP and VSE-ens share: positives are drawn and fetched before their step.
+"""The prefetch pipeline of Opt-AUC, WARP and VSE-ens: positives are drawn, and their data fetched, ahead of the steps.
 
 A step waits for memory much longer than it computes, so the memory that it reads is prefetched. Steps are taken in
-batches of 16, and each batch passes through four stages, one per iteration ("turn") of the kernel's outer loop:
+batches of 16. Each batch passes through four stages, one in each iteration ("turn") of the kernel's outer loop:
 
                 turn:    1        2        3        4        5        6        7
     batch 0           choose    read    fetch     step
@@ -10,7 +10,7 @@ batches of 16, and each batch passes through four stages, one per iteration ("tu
     batch 3                                      choose    read    fetch     step
 
     choose   draw a row of `Positives.pairs` for each step, and prefetch that row
-    read     read the row: image, positive, and where the image's labels are; prefetch these labels
+    read     read that row (the image, the positive, and the position of the image's labels), and prefetch these labels
     fetch    prefetch the vectors of the image, of the positive, and of a negative (done by the kernel)
     step     take the step (done by the kernel)
 
@@ -38,10 +38,11 @@ class Positives(NamedTuple):
     Attributes
     ----------
     pairs
-        (n, 4) int32, one row per occurrence of a label on an image: image i, label p, start and stop;
-        row_labels[start:stop] are all labels of i. A label that an image has twice has two rows.
+        (n, 4) int32, one row per positive, with the columns image i, label p, start and stop. row_labels[start:stop]
+        are all labels of image i. A label that an image has twice has two rows.
     row_labels
-        (n_pairs + LANES,) int32, the labels of each image, one image after the other, and LANES unused numbers.
+        (n_pairs + LANES,) int32, the different labels of each image, one image after the other. The last LANES numbers
+        are not used.
     """
 
     pairs: NDArray[np.int32]
@@ -54,9 +55,9 @@ class Pipeline(NamedTuple):
     Attributes
     ----------
     positives : `Positives`
-    choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, then the negative, which is used
-        only if the kernel draws it before the step
+    choosing : (BATCH,) int64, the indices of rows of `pairs`
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: the four numbers of a row of `pairs`, then the
+        negative. The last column is used only by kernels that draw the negative before the step.
     """
 
     positives: Positives
@@ -67,23 +68,29 @@ class Pipeline(NamedTuple):
 
 
 def new_pipeline(positives: Positives) -> Pipeline:
-    """Return an empty pipeline, to pass to kernels, which must not allocate memory themselves (`NO_ALLOCATION`)."""
+    """Return an empty pipeline.
+
+    Kernels get the pipeline as an argument, because they must not allocate memory themselves (`NO_ALLOCATION`).
+    """
     reading, fetching, stepping = (np.zeros((BATCH, 5), dtype=np.int64) for _ in range(3))
     return Pipeline(positives, np.zeros(BATCH, dtype=np.int64), reading, fetching, stepping)
 
 
 @njit(cache=True, inline="always")
 def turns(steps):
-    """Return a range with one number per turn: the first step of the batch that is then in the stage "step".
+    """Return a range with one number per turn: the first step of the batch that is in the stage "step" in this turn.
 
-    The first three turns, with negative numbers, only fill the pipeline.
+    The numbers of the first three turns are negative, because these turns only fill the pipeline.
     """
     return range(-3 * BATCH, steps, BATCH)
 
 
 @njit(cache=True, inline="always")
 def batch_size(steps, first):
-    """Return the number of steps of the batch that begins with step `first`; 0 if `first` is not in range(steps)."""
+    """Return the number of steps of the batch that begins with step `first`.
+
+    If `first` is not in range(steps), there is no such batch, and the number is 0.
+    """
     return max(min(BATCH, steps - first), 0) if first >= 0 else 0
 
 
@@ -109,12 +116,15 @@ def choose_and_read(t, pipeline, first, steps, rng):
 
 @njit(cache=True, inline="always")
 def advance(pipeline):
-    """Return the pipeline of the next turn, in which each batch is one stage further; arrays are reused."""
+    """Return the pipeline for the next turn, in which each batch is one stage further.
+
+    The new pipeline uses the same arrays.
+    """
     return Pipeline(pipeline.positives, pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
 
 
 @njit(cache=True, inline="always")
 def prefetch_row(matrix, row):
-    """Prefetch a row of a matrix (n, K) float32."""
+    """Prefetch a row of a matrix, (n, K) float32."""
     for f in range(0, matrix.shape[1], LANES):
         prefetch(matrix, (row, f))

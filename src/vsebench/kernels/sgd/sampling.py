@@ -11,9 +11,10 @@ from vsebench.kernels.vectors import LANES, any_equal
 
 
 class Streams(NamedTuple):
-    """States of independent streams of random numbers, (1,) uint64 each; advanced by each draw.
+    """The states of independent streams of random numbers.
 
-    With separate streams, positives can be drawn in advance without affecting the negatives.
+    Each state is an array (1,) uint64, and each draw advances it. With separate streams, positives can be drawn in
+    advance without affecting the negatives.
 
     Attributes
     ----------
@@ -28,13 +29,20 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
-        """Return a seed's streams with these three numbers, which must differ so that the streams are independent."""
+        """Return the streams of a seed.
+
+        `positives`, `negatives` and `redraws` are the numbers of the three streams. They must differ, so that the
+        streams are independent.
+        """
         return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
 
 
 @njit(cache=True, inline="always")
 def contains(row_labels, start, stop, label):
-    """Return whether row_labels[start:stop] contains a label, comparing 16 labels at a time."""
+    """Return whether row_labels[start:stop] contains a label.
+
+    The function compares 16 labels at a time.
+    """
     is_label = False
     for j in range(start, stop, LANES):
         is_label |= any_equal(row_labels, j, stop - j, label)

@@ -10,13 +10,13 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_up, broadcast, load, s
 
 
 class SortedLists(NamedTuple):
-    """A list of all labels for each factor, the highest value of the factor first.
+    """For each factor, a list of all labels in descending order of the factor.
 
     Attributes
     ----------
-    order : (n_factors, n_labels) uint16 or int32, the list of each factor; labels with the same value are in the order
-        of their ids
-    deviations : (K,) float32, sigma_f, the standard deviation of each factor over labels (Eq. 8); K is n_factors,
+    order : (n_factors, n_labels) uint16 or int32, the list of each factor; labels with equal values are in the order of
+        their ids
+    deviations : (K,) float32, sigma_f, the standard deviation of each factor f over the labels (Eq. 8); K is n_factors,
         padded to a multiple of 16
     """
 
@@ -26,8 +26,9 @@ class SortedLists(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def refresh_lists(start, stop, labels, lists):
-    """Sort the labels by each of the factors `start` to `stop` - 1; `start` and `stop` are multiples of 16.
+    """Sort the labels by each of the factors `start` to `stop` - 1.
 
+    start, stop : multiples of 16; `stop` may exceed the number of factors
     labels : (n_labels, K) float32, the labels' vectors
     lists : `SortedLists`; the rows and deviations for these factors are written
     """
@@ -72,7 +73,11 @@ def standard_deviation(values):
 
 @njit(cache=True, inline="always")
 def descending_keys(values, keys):
-    """Write keys, (n,) uint32, whose ascending order is the descending order of `values`, (n,) float32."""
+    """Write a key for each value to `keys`: the larger the value, the smaller the key.
+
+    values : (n,) float32
+    keys : (n,) uint32, overwritten
+    """
     bits = values.view(np.uint32)
     sign = np.uint32(0x80000000)
     for j in range(len(values)):
@@ -82,11 +87,13 @@ def descending_keys(values, keys):
 
 @njit(cache=True)
 def sort_keys(keys, order, buffer):
-    """Write to `order`, (n,), the indices that sort `keys`, (n,) uint32, stably in ascending order.
+    """Write to `order` the indices that sort `keys` in ascending order.
 
-    A radix sort in two passes by the upper 22 bits (16 for few keys) leaves few adjacent indices in the wrong order;
-    an insertion sort corrects them.
+    The sort is stable. A radix sort in two passes uses only the upper 22 bits of each key (16 bits for at most 1024
+    keys), and leaves few adjacent indices in the wrong order. An insertion sort corrects them.
 
+    keys : (n,) uint32
+    order : (n,) integers, overwritten
     buffer : (n,) of the type of `order`, overwritten
     """
     bits = 8 if len(keys) <= 1024 else 11
@@ -116,6 +123,9 @@ def sort_keys(keys, order, buffer):
 
 @njit(cache=True, inline="always")
 def append(j, digit, ends, order):
-    """Append index j to the indices in `order` with this digit: write j to position ends[digit], and advance it."""
+    """Write index j to `order`, after the indices with the same digit.
+
+    The position is ends[digit], which is then increased by 1.
+    """
     order[ends[digit]] = j
     ends[digit] += 1

@@ -24,9 +24,12 @@ class Rates(NamedTuple):
 
 @njit(cache=True, inline="always")
 def logistic(margin):
-    """Return exp(-|m|) and 1 / (1 + exp(m)), without overflow, for the margin m, float32.
+    """Return exp(-|m|) and 1 / (1 + exp(m)), both float32, for a margin m.
 
-    The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative.
+    The computation cannot overflow. The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0). Its derivative is
+    -1 / (1 + exp(m)).
+
+    margin : float32, m
     """
     decay = np.exp(-abs(margin))
     return decay, (decay if margin > 0 else np.float32(1)) / (np.float32(1) + decay)
@@ -34,15 +37,21 @@ def logistic(margin):
 
 @njit(cache=True, fastmath=False)
 def exact_product(a, b):
-    """Return a * b, float32. Fastmath reorders nothing across this call: a * (b / c) does not become (a * b) / c."""
+    """Return a * b, float32, without letting Fastmath reorder operations across this call.
+
+    For example, a * (b / c) does not become (a * b) / c.
+    """
     return a * b
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def sgd_step(embedding, i, p, n, size, shrinkage):
-    """Take one gradient step, v += size * d<v_i, v_p - v_n> / dv - shrinkage * v, for v_i, v_p and v_n at once.
+    """Take one gradient step on the vectors v_i, v_p and v_n.
 
-    size : float32, minus the learning rate times the derivative of the loss with respect to the margin <v_i, v_p - v_n>
+    With the margin m = <v_i, v_p - v_n>, the step adds size * dm/dv - shrinkage * v to each of these vectors v. All
+    changes are computed from the vectors before the step.
+
+    size : float32, minus the derivative of the loss with respect to m, times the learning rate
     shrinkage : float32, learning rate times regularisation
     """
     images, labels = embedding
@@ -56,7 +65,11 @@ def sgd_step(embedding, i, p, n, size, shrinkage):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def project(matrix, row, max_norm):
-    """Scale a row of a matrix (n, K) float32 down to the norm `max_norm`, float32, if it is longer."""
+    """Scale a row of a matrix down to the norm `max_norm` if its norm is larger.
+
+    matrix : (n, K) float32, updated
+    max_norm : float32
+    """
     norm = np.sqrt(dot(matrix, row, matrix, row))
     if norm > max_norm:
         for f in range(0, matrix.shape[1], LANES):

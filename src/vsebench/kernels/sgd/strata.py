@@ -11,17 +11,20 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def fill_part(offsets, label_of_pair, count_of_pair, number, first, stop, bounds, pairs, row_labels, ends):
-    """Write the positives of a label part in the format of `Positives`, with the part's labels numbered from 0.
+    """Write the positives of a label part in the format of `Positives`.
+
+    In the output, the labels of the part are numbered from 0.
 
     Parameters
     ----------
     offsets, label_of_pair, count_of_pair : as in `LabelMatrix`
-    number : (n_labels,) int32, the number of each label in this epoch, which orders the labels part by part
+    number : (n_labels,) int32, the number of each label in this epoch; the labels of a part have successive numbers
     first, stop : the label part has the labels with the numbers `first` to `stop` - 1
-    bounds : (P + 1,) int64, image part a has the images from bounds[a] to bounds[a + 1] - 1
+    bounds : (P + 1,) int64; image part a has the images from bounds[a] to bounds[a + 1] - 1
     pairs : (at least the number of positives, 4) int32, written, ordered by image
-    row_labels : (at least m + LANES,) int32, written; m is the number of pairs of an image and a label of the part
-    ends : (P + 1,) int64, written: the positives of image part a are pairs[ends[a]:ends[a + 1]]
+    row_labels : (at least m + LANES,) int32, written; m is the number of different (image, label) pairs in the label
+        part
+    ends : (P + 1,) int64, written; the positives of image part a are pairs[ends[a]:ends[a + 1]]
     """
     n_positives = n_labels = 0
     for a in range(len(bounds) - 1):

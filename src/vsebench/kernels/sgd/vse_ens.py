@@ -44,13 +44,17 @@ from vsebench.kernels.vectors import (
 
 
 class Draws(NamedTuple):
-    """Intermediate values of the draws of a batch, overwritten by each batch; one row or number per step.
+    """Intermediate values of the draws of a batch, with one row or number per step.
+
+    Each batch overwrites the values of the previous batch.
 
     Attributes
     ----------
     images : (BATCH + LANES,) int32, the image of each step; the last LANES numbers are not used
-    ranks, shares : (BATCH,) int64 and float64, the rank, and the random number in [0, 1) that determines the factor
-    factors, positions : (BATCH,) int64, the factor, and the position in its list
+    ranks : (BATCH,) int64, the drawn rank
+    shares : (BATCH,) float64, the random number in [0, 1) that determines the factor
+    factors : (BATCH,) int64, the drawn factor
+    positions : (BATCH,) int64, the position of the drawn label in the list of the factor
     sums : (BATCH, K + 32) float32, see `weigh_factors`
     """
 
@@ -71,24 +75,34 @@ def new_draws(n_factors: int) -> Draws:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, streams):
-    """Take `steps` steps that lower max(0, 1 - m), m = <v_i, v_p - v_n>, for negatives n drawn from sorted lists.
+    """Take `steps` steps that lower the hinge loss, with negatives drawn from sorted lists of the labels.
 
-    A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), and a rank r, counted from 0, with
-    probability proportional to exp(-r / lambda) (Eq. 5). n is the label at rank r in list f, counted from the top if
-    v_if > 0 and from the bottom otherwise. If n is a positive, the draw is repeated. If m < 1, a step moves v_i, v_p
-    and v_n by eta (dm/dv - lambda' v). Steps for an image with every label are skipped, because it has no negative.
+    The loss of a step is max(0, 1 - m), where m = <v_i, v_p - v_n> for image i, positive p and negative n. The negative
+    is drawn as follows:
 
-    lists : `SortedLists`; an epoch takes several calls, and the lists are sorted again between them
+    - Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7).
+    - Draw a rank r, counted from 0, with probability proportional to exp(-r / lambda) (Eq. 5).
+    - n is the label at rank r in the list of factor f. If v_if > 0, ranks are counted from the top, otherwise from the
+      bottom.
+    - If n is a positive, repeat the draw (`redraw_negative`).
+
+    If m < 1, the step adds eta (dm/dv - lambda' v) to each vector v of v_i, v_p and v_n. Steps for an image with every
+    label are skipped, because the image has no negative.
+
+    lists : `SortedLists`, which contain sigma_f; an epoch takes several calls, and the caller sorts the lists again
+        between these calls
     draws : `Draws`, overwritten
-    rank_scale : float, lambda of Eq. 5; the lambda' of the penalty is in `rates`
+    rank_scale : float, lambda of Eq. 5
+    rates : `Rates`, which contain eta and the regularisation lambda'
 
     Returns the sum of the losses of the steps, float64.
 
-    The lists do not change during a call, so a negative depends only on its image's vector and on random numbers. For
-    several steps on different images, the weights of all factors are therefore computed first; then all positions in
-    lists are found, the negatives at these positions are read, and the steps are taken. Each of these stages prefetches
-    the memory that the next one reads. The stage "fetch" of the `Pipeline` is not needed: the weights are computed for
-    several images in a row, and the computation for one image does not wait for the vector of another.
+    The lists do not change during a call, so a negative depends only on its image's vector and on random numbers.
+    Several steps on different images are therefore carried out together, in four passes. The passes compute the weights
+    of the factors, find the positions in the lists, read the negatives at these positions, and take the steps. The
+    second and the third pass prefetch the memory that the next pass reads. The stage "fetch" of the `Pipeline` is not
+    needed: the weights are computed for several images in a row, and the computation for one image does not wait for
+    the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -142,9 +156,12 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index whose image already occurs at an earlier index from `start` on; `stop` if there is none.
+    """Return the first index whose image has already occurred since index `start`.
 
-    images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
+    If the images with the indices `start` to `stop` - 1 are all different, return `stop`.
+
+    images : (n,) int32, with LANES unused numbers at its end
+    start, stop : integers; stop - start is at most LANES
     """
     for t in range(start + 1, stop):
         if any_equal(images, start, t - start, images[t]):
@@ -165,14 +182,16 @@ def draw_rank(scale, span, n_labels, rng):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def weigh_factors(images, i, deviations, sums):
-    """Write the cumulative sums of the weights |v_if| sigma_f that `find_factor` needs.
+    """Write cumulative sums of the factors' weights to `sums`, for `find_factor`.
+
+    The weight of factor f is |v_if| sigma_f, where v_i is row i of `images`. Lane e contains the factors e, e + 16,
+    e + 32, ...
 
     images : (n_images, K) float32
     i : integer, the image
     deviations : (K,) float32, sigma_f
-    sums : (K + 32,) float32, written: sums[f] is the total weight of the factors f, f - 16, f - 32, ...;
-        sums[K + 16 + e] is the total weight of the lanes 0 to e, where lane e contains the factors e, e + 16, e + 32,
-        ...; sums[K + 15] stays 0
+    sums : (K + 32,) float32, written. sums[f] is the total weight of factor f and the factors before f in the same
+        lane. sums[K + 16 + e] is the total weight of the lanes 0 to e. sums[K + 15] stays 0.
     """
     n_factors = images.shape[1]
     lane_sums = broadcast(np.float32(0))
@@ -184,17 +203,17 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first a lane, then a factor in the lane.
+    """Draw a factor f with probability proportional to its weight, |v_if| sigma_f (Eq. 7).
 
-    Lane e contains the factors e, e + 16, e + 32, ...
+    A lane is drawn first, then a factor in this lane. Lane e contains the factors e, e + 16, e + 32, ...
 
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    The lane and the factor are found by counting the partial sums that do not exceed the drawn weight, `share` times
-    the total. Counting is faster than binary search here, because it has no branches that the processor could
-    mispredict. Because of rounding, the result can exceed the last factor with a positive weight; callers must allow
-    for this.
+    The drawn weight is `share` times the total weight. The lane is found by counting the lanes whose cumulative sums do
+    not exceed this weight. The factor is found in the same way within the lane. Counting is faster than binary search
+    here, because it has no branches that the processor could mispredict. Because of rounding, the result can exceed the
+    last factor with a positive weight; callers must allow for this.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -208,9 +227,12 @@ def find_factor(sums, share):
 
 @njit(cache=True, inline="always")
 def find_position(images, i, order, sums, rank, share):
-    """Return the factor and the position in its list for a rank and a share (Algorithm 1, lines 12 to 17).
+    """Return a factor, and the position of a rank in the list of this factor (Algorithm 1, lines 12 to 17).
 
-    images : (n_images, K) float32
+    `share` determines the factor. If v_if > 0, the rank is counted from the top of the list, and otherwise from the
+    bottom. The position is always counted from the top.
+
+    images : (n_images, K) float32, the v_i
     i : integer, the image
     order : (n_factors, n_labels), of `SortedLists`
     sums : (K + 32,) float32, from `weigh_factors` for the image
@@ -224,11 +246,14 @@ def find_position(images, i, order, sums, rank, share):
 
 @njit(cache=True, nogil=True, **NO_ALLOCATION)
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
-    """Repeat the draw from the lists until it gives a label that is not a positive of image i; return this label.
+    """Draw labels from the lists until one of them is a negative of image i, and return this negative.
 
-    `row_labels`, `start` and `stop` are as in `contains`, `rank_scale` as in `vse_ens_epoch`, and the other arguments
-    as in `find_position`. After n_labels rejected draws, a negative is drawn uniformly, because the lists then almost
-    certainly yield only positives.
+    After n_labels rejected draws, a negative is drawn uniformly, because the lists then almost certainly yield only
+    positives.
+
+    row_labels, start, stop : row_labels[start:stop] are the labels of the image
+    rank_scale : as in `vse_ens_epoch`
+    images, i, order, sums : as in `find_position`
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

@@ -35,8 +35,8 @@ class Trials(NamedTuple):
     ----------
     maximum : maximum number of trials per step; a step never takes more trials than the image has negatives
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
-    candidates : (BATCH,) int64, labels drawn in advance for the next trials; they do not depend on the image, so their
-        16 vectors are prefetched together
+    candidates : (BATCH,) int64, labels drawn in advance for the next trials. The draws do not depend on the image, so
+        the vectors of these 16 labels are prefetched together.
     n_used : (1,) int64, how many of the candidates have been tried
     """
 
@@ -47,14 +47,17 @@ class Trials(NamedTuple):
 
 
 def new_trials(n_labels: int, maximum: int | None = None) -> Trials:
-    """Return `Trials`; without a maximum, the number of trials is limited by the image's number of negatives."""
+    """Return `Trials` with a maximum number of trials per step.
+
+    Without a maximum, only the number of an image's negatives limits the number of trials.
+    """
     return Trials(
         maximum or n_labels, rank_losses(n_labels), np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
     )
 
 
 def one_trial(n_labels: int) -> Trials:
-    """Return `Trials` with one negative per step and weights of 1, which turn WARP into the margin loss for AUC."""
+    """Return `Trials` that turn WARP into the margin loss for AUC: one negative per step, and L = 1 for all ranks."""
     return new_trials(n_labels, 1)._replace(rank_loss=np.ones(n_labels + 1))
 
 
@@ -62,8 +65,9 @@ def one_trial(n_labels: int) -> Trials:
 def next_candidate(trials, labels, rng):
     """Return a label drawn uniformly from all labels.
 
-    Whenever all candidates are used, 16 new ones are drawn, and their rows of `labels`, (n_labels, K) float32, are
-    prefetched.
+    Whenever all candidates are used, 16 new ones are drawn, and their vectors are prefetched.
+
+    labels : (n_labels, K) float32, the labels' vectors
     """
     if trials.n_used[0] == BATCH:
         for c in range(BATCH):
@@ -78,11 +82,15 @@ def next_candidate(trials, labels, rng):
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
     """Draw negatives of image i until one violates the margin or no trial is left.
 
-    If a draw gives a positive, it is repeated and does not count as a trial. The score of label n is the inner product
-    of row i of `images`, (m, K) float32, and row n of `labels`, (n_labels, K) float32.
+    A negative violates the margin if its score is greater than `positive_score` - 1. The score is the inner product of
+    the vectors of the image and the negative. If a draw gives a positive, the draw is repeated and does not count as a
+    trial.
 
-    Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
-    the number of trials; 0, 0 and 0 if the image has every label.
+    images : (m, K) float32, the images' vectors
+    labels : (n_labels, K) float32, the labels' vectors
+
+    Returns the last label drawn, the amount by which it violates the margin (float32), and the number of trials. If the
+    label does not violate the margin, the amount is at most 0. If the image has every label, all three numbers are 0.
     """
     n_negatives = len(labels) - (stop - start)
     n_trials = 0
@@ -98,13 +106,17 @@ def find_violator(images, i, labels, positive_score, row_labels, start, stop, tr
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
-    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - <v_i, v_p - v_n>).
+    """Take `steps` steps that lower the hinge loss, with a weight that depends on the estimated rank of the positive.
 
-    Negatives n are drawn with replacement until one violates the margin: 1 + <v_i, v_n> > <v_i, v_p>. In the formula,
-    "trials" is the number of these draws, N is the number of labels that the image does not have, and L is `rank_loss`
-    of the argument `trials`. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>. Then it
-    scales each of them down to the norm `max_norm` if it is longer; with `max_norm` 0, norms are not limited. If no
-    drawn negative violates the margin, a step changes nothing.
+    A step draws an image i with a positive p, and then negatives n, with replacement, until one violates the margin:
+    1 + <v_i, v_n> > <v_i, v_p>. The loss is then L(floor(N / T)) (1 - m), where m = <v_i, v_p - v_n>. Here, N is the
+    number of labels that the image does not have, T is the number of negatives drawn, and L is `trials.rank_loss`. The
+    step adds eta (L(floor(N / T)) dm/dv - lambda v) to each vector v of v_i, v_p and v_n. Then each of these vectors
+    whose norm is larger than `max_norm` is scaled down to `max_norm`. If no drawn negative violates the margin, the
+    step changes nothing.
+
+    rates : `Rates`, which contain eta and lambda
+    max_norm : float; 0 means no limit
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

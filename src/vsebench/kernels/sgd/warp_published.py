@@ -1,4 +1,4 @@
-"""The steps that VSE-ens's code calls WARP: the negative is the first label, by id, that violates the margin."""
+"""The steps that VSE-ens's code calls WARP: the negative is the one with the lowest id that violates the margin."""
 
 import numpy as np
 from numba import njit
@@ -15,15 +15,17 @@ ABOVE_ONE = np.float32(1 + 2**-20)  # slightly above 1, to allow for the roundin
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first n that violates the margin.
+    """Take `steps` steps that lower the logistic loss, each on the first negative that violates the margin.
 
-    An image i is drawn uniformly, then p, one of its labels. n is the negative with the lowest id for which
-    1 + <v_i, v_n> > <v_i, v_p>, or a random negative if there is none. A step moves v_i, v_p and v_n by
-    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
+    An image i is drawn uniformly, then one of its labels, p. The negative n is the one with the lowest id for which
+    1 + <v_i, v_n> > <v_i, v_p>. If there is none, n is a random negative. The loss is log(1 + exp(-m)), where
+    m = <v_i, v_p - v_n>. The step adds eta (1 / (1 + exp(m)) dm/dv - lambda v) to each vector v of v_i, v_p and v_n.
+    Images with no label or with every label are skipped.
 
-    rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated; with `NOT_ROUNDED`, each
-        label's score is computed in float32, with the same result
+    rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated. With `NOT_ROUNDED`, all
+        scores are computed in float32; the result is the same.
     offsets : (n_images + 1,) int64, where each image's labels start in `row_labels`
+    rates : `Rates`, which contain eta and lambda
 
     Returns the mean loss of the steps and the mean number of labels scanned, float64.
     """
@@ -60,7 +62,10 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator(embedding, i, row_labels, start, stop, positive_score):
-    """Return the lowest id of a negative of image i with 1 + score > `positive_score`; n_labels if there is none."""
+    """Return the lowest id of a negative of image i that violates the margin: 1 + score > `positive_score`.
+
+    If there is none, return the number of labels.
+    """
     images, labels = embedding
     for label in range(len(labels)):
         violates = np.float32(1) + dot(images, i, labels, label) > positive_score
@@ -71,7 +76,9 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
-    """Return the result of `first_violator`, but skip labels that rounded products, of 64 labels at a time, rule out.
+    """Return the same as `first_violator`, but compute fewer scores.
+
+    Products of rounded vectors, of 64 labels at a time, rule out labels. The scores of these labels are not computed.
 
     rounded_image : (1, K) int16, scratch memory
     """

@@ -8,10 +8,14 @@ from vsebench.kernels.sgd.warp import find_violator
 
 @njit(cache=True)
 def draw_trials(images, labels, rows, offsets, positives, trials, rng, n_steps, sums):
-    """Add, for each pair, the number of trials in `n_steps` steps to `sums`, (n_pairs,) int64.
+    """Search for a violator `n_steps` times for each pair of an image and one of its labels, and count the trials.
 
-    Row `rows[pair]` of `images` has label `positives[pair]`; positives[offsets[i]:offsets[i + 1]] are all labels of
-    row i. `trials` and `rng` are as for `find_violator`.
+    images, labels : (n_images, K) and (n_labels, K) float32, the vectors
+    rows : (n_pairs,), the image of each pair
+    positives : (n_pairs + LANES,) int32, the label of each pair, then LANES unused numbers;
+        positives[offsets[i]:offsets[i + 1]] are all labels of image i
+    trials, rng : as for `find_violator`
+    sums : (n_pairs,) int64, to which the number of trials of each pair is added
     """
     for pair in range(len(rows)):
         i = rows[pair]

@@ -1,10 +1,10 @@
 """WSABIE: image features and labels are mapped into one space; the norms of the rows of both maps are limited.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
-paper's loss with steps that use the exact rank and all labels that violate the margin at once.
+Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3. The module also has the baseline OWPC-SGD of figure 2. The
+steps of this baseline minimise the paper's loss with the exact rank and all labels that violate the margin at once.
 
-To project a row of a map is to scale it down to the largest norm allowed, `max_norm`, if it is longer.
+To project a row of a map is to scale the row down to the largest norm allowed, `max_norm`, if its norm is larger.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, ali
 class Maps(NamedTuple):
     """The maps of features and of labels, updated in place, and scratch memory for one step.
 
-    The score of label c for an image x is f_c(x) = <w_c, V' x>, where w_c is row c of W.
+    The score of label c for an image with the features x is f_c(x) = <w_c, V' x>, where w_c is row c of W.
 
     K is a multiple of 16: `padded_size` of the number of factors. The padding is 0 and stays 0.
 
@@ -45,13 +45,21 @@ class Maps(NamedTuple):
 
 
 def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps:
-    """Return `Maps` that start from V (d, K) and W (n_labels, K), both float32."""
+    """Return `Maps` with the initial maps V and W.
+
+    features : (d, K) float32, V
+    labels : (n_labels, K) float32, W
+    """
     return Maps(features, labels, aligned(1, labels.shape[1]), aligned(1, labels.shape[1]))
 
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def shorten(features, j, step, square, max_norm):
-    """Scale row j of V, with the squared norm `square`, down to `max_norm` if it is longer and the step moved it."""
+    """Scale row j of `features` down to `max_norm` if its norm is larger and the step has moved the row.
+
+    step : float32, the number by which `maps.difference` was multiplied; 0 if the row has not moved
+    square : float32, the squared norm of the row
+    """
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -59,9 +67,10 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is `rows.values[e]`.
+    """Add size * x_ij * `maps.difference` to row j of `maps.features`, and project this row.
 
-    Feature j is the column of this number. The row's norm is computed in the loop that moves the row.
+    Here x_ij is `rows.values[e]`, and j is the feature of this number. The row's norm is computed in the loop that
+    moves the row.
     """
     features, difference = maps.features, maps.difference
     j, step = column(rows, i, e), size * rows.values[e]
@@ -75,7 +84,10 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do the same as `move_feature` for numbers e to e + 3, but faster, because no sum of squares waits for another."""
+    """Do the same as `move_feature` for the numbers e to e + 3, but faster.
+
+    The sums of squares of the four rows are computed side by side, so that none of them waits for another.
+    """
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -99,7 +111,10 @@ def move_four_features(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_features(maps, rows, i, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows."""
+    """Add size * x_ij * `maps.difference` to row j of `maps.features` for every feature j of image i.
+
+    Here x_ij is the value of feature j. The moved rows are projected.
+    """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4
     for e in range(start, stop_of_fours, 4):
@@ -110,10 +125,12 @@ def move_features(maps, rows, i, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_features_and_map(maps, rows, i, size, max_norm, following):
-    """Do the same as `move_features` for image i, then write V' x of the image `following` to `maps.image`.
+    """Do the same as `move_features` for image i, then map the image `following`.
 
-    Dense images use all rows of V, so one pass over V does both: four rows are moved, and then added up while they are
-    in the L1 cache. V is larger than this cache, so two passes would take longer.
+    The function writes V' x to `maps.image`, where V is `maps.features` and x are the features of `following`.
+
+    Dense images use all rows of V, so one pass over V does both. It moves four rows at a time, and uses them for V' x
+    while they are in the L1 cache. V is larger than this cache, so two passes would take longer.
     """
     if len(rows.columns) > 0:
         move_features(maps, rows, i, size, max_norm)
@@ -127,10 +144,13 @@ def move_features_and_map(maps, rows, i, size, max_norm, following):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
-    """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the moved rows.
+    """Take one gradient step that raises the score of label p and lowers that of label n for image i.
 
-    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight
-    L(floor(N / trials)) of the loss. After the step, `maps.image` is V' x of the image `following`.
+    The step follows the gradient of the difference of these two scores, computed from the values before the step. The
+    moved rows are projected. At the start, `maps.image` must contain V' x (`Maps`) for image i. After the step, it
+    contains V' x for the image `following`.
+
+    size : float32, the learning rate times the weight L(floor(N / T)) of the loss (`wsabie_epoch`)
     """
     labels = maps.labels
     for f in range(0, labels.shape[1], LANES):
@@ -146,12 +166,13 @@ def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, streams):
-    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+    """Take `steps` steps that lower the hinge loss, with a weight that depends on the estimated rank of the positive.
 
-    Negatives n are drawn with replacement until one violates the margin: 1 + f_n(x_i) > f_p(x_i). In the formula,
-    "trials" is the number of these draws, N is the number of labels that the image does not have, and L is `rank_loss`
-    of the argument `trials`. If no drawn negative violates the margin, a step changes nothing. With one trial and
-    L = 1, this is the margin loss for AUC.
+    A step draws an image i with a positive p, and then negatives n, with replacement, until one violates the margin:
+    1 + f_n(x_i) > f_p(x_i), where f_c(x_i) is the score of label c (`Maps`). The loss is then
+    L(floor(N / T)) (1 - f_p(x_i) + f_n(x_i)). Here, N is the number of labels that the image does not have, T is the
+    number of negatives drawn, and L is `trials.rank_loss`. If no drawn negative violates the margin, the step changes
+    nothing. With one trial and L = 1, this is the margin loss for AUC.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """
@@ -182,9 +203,12 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def find_all_violators(maps, p, row_labels, start, stop, violators):
-    """Write the ids of the labels that the image does not have and that score above f_p - 1; `maps.image` is V' x.
+    """Write the ids of all violators to the beginning of `violators`.
 
-    violators : (n_labels,) int32, its beginning is overwritten
+    A violator is a negative whose score is greater than the score of label p minus 1. The scores are those of the image
+    that was mapped to `maps.image`.
+
+    violators : (n_labels,) int32
 
     Returns the number of violators, and the sum of their violations of the margin, float64.
     """
@@ -203,10 +227,13 @@ def find_all_violators(maps, p, row_labels, start, stop, violators):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
-    """Take one gradient step on the sum of f_p(x_i) - f_n(x_i) over the violators n, and project the moved rows.
+    """Take one gradient step that raises the score of label p and lowers those of all violators for image i.
 
-    The gradient is computed from the values before the step. `size`, float32, is the learning rate times L(k) / k, the
-    weight of the sum.
+    The step follows the gradient of the sum of f_p(x_i) - f_n(x_i) over the violators n, where f_c(x_i) is the score of
+    label c (`Maps`). The gradient is computed from the values before the step. The moved rows are projected.
+
+    violators : integers, the ids of the violators, in the first `n_violators` elements
+    size : float32, the learning rate times the weight L(k) / k of the sum, where k is `n_violators`
     """
     labels = maps.labels
     number = np.float32(n_violators)
@@ -228,9 +255,11 @@ def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def owpc_epoch(maps, rows, positives, rank_loss, violators, steps, learning_rate, max_norm, streams):
-    """Take `steps` steps that lower L(k) / k times the sum of 1 - f_p(x_i) + f_n(x_i) over the k violators n.
+    """Take `steps` steps that lower the hinge losses of a positive p and all labels that violate the margin.
 
-    The violators are the labels that image i does not have and for which this difference is positive.
+    For image i, the violators are the k labels n that the image does not have and for which
+    1 - f_p(x_i) + f_n(x_i) > 0, where f_c(x_i) is the score of label c (`Maps`). The loss is the sum of these
+    differences, times L(k) / k.
 
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
     violators : (n_labels,) int32, scratch memory for one step
