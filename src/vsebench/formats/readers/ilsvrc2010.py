@@ -2,37 +2,38 @@
 
 The development kit, `ILSVRC2010_devkit-1.0.tar.gz`, contains
 
-    meta.mat                                  struct array `synsets`; synsets without children are the labels, with the
-                                              ids 1, 2, ..., 1000 (`ILSVRC2010_ID`)
+    meta.mat                                  the struct array `synsets`; synsets without children are the labels, and
+                                              their field `ILSVRC2010_ID` contains the label ids 1, 2, ..., 1000
     ILSVRC2010_validation_ground_truth.txt    one label id per line, in the order of the images' numbers
-    ILSVRC2010_test_ground_truth.txt          the same for test images; both of these .txt files can also be in the
-                                              archives below
+    ILSVRC2010_test_ground_truth.txt          the same for test images
 
-The archives named by the option `archives` are tar files, compressed or not, with MATLAB files of visual words. These
-are found by name, in any folder of any archive, and other files are ignored. The names are
+The ground truth files can instead be in the archives of visual words. These archives, which the option `archives`
+names, are tar files, compressed or not. The reader finds their MATLAB files of visual words by name, in any folder, and
+ignores other files. The names are
 
     n02084071.sbow.mat        training images of a label, with ids such as n02084071_123
     val.0001.sbow.mat, ...    validation images, with the ids ILSVRC2010_val_00000001 and so on
     test.0001.sbow.mat, ...   test images, with the ids ILSVRC2010_test_00000001 and so on
 
 Each file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The vector
-`word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
-an image are the counts of its words; locations, scales and norms of the descriptors are not read. The features of an
-image without descriptors are zeros. No validation or test image may be missing, because the ground truth files contain
-no image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
-the missing ones are counted in `dropped`. If more have words, this is an error, because the additional ones could be
-test images.
+`word` in the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
+an image state how often each visual word occurs in it; locations, scales and norms of the descriptors are not read. The
+features of an image without descriptors are zeros. No validation or test image may be missing, because the ground truth
+files contain no image names. meta.mat states the number of training images per label. If fewer training images of a
+label have visual words, `RawAnnotations.dropped` states how many are missing. If more have visual words, this is an
+error, because the additional ones could be test images.
 
-Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
-WNID, the id of its synset, and the first of the synset's `words`, which are separated by commas: `n02084071 dog`.
+Training images come first, ordered by label id and image number; validation and test images follow. The name of a label
+consists of its WNID (the id of its synset) and the first of the synset's `words`, for example `n02084071 dog`. In
+meta.mat, commas separate the words of a synset.
 
 No real file was available: the reader follows the kit's own readme and public programs that read these files, and was
 tested on generated files.
 
-Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
-while files are joined, and at most four times as much while the order of columns is checked (`data/features.py`). These
-numbers are computed from the sizes of the arrays. Besides, the bytes of at most two `.sbow.mat` files are in memory at
-a time.
+Reading takes 8 bytes of memory for each distinct visual word of each image, to store the word's column and its count.
+Twice as much is needed while files are joined, and at most four times as much while the order of columns is checked
+(`data/features.py`). These numbers are computed from the sizes of the arrays. In addition, the bytes of at most two
+`.sbow.mat` files are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
 Russakovsky et al., "ImageNet large scale visual recognition challenge", IJCV 115 (2015); readme of the kit.
@@ -87,10 +88,10 @@ class Bags(NamedTuple):
 
     Attributes
     ----------
-    where : the file's name for error messages
+    where : the beginning of error messages, which names the file
     ids : image ids
-    numbers : (n,) int64, the number at the end of each id
-    counts : csr_array (n, 1000) float32
+    numbers : (n_images,) int64, the number at the end of each id
+    counts : csr_array (n_images, 1000) float32, how often each visual word occurs in each image
     """
 
     where: str
@@ -102,8 +103,8 @@ class Bags(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read labels, parts and features of all images.
 
-    Raises a `UserError` that names archive and member if a file is missing, damaged or malformed, or if files
-    contradict each other.
+    Raises a `UserError` if a file is missing, damaged or malformed, or if files contradict each other. The error names
+    the archive and, where possible, the file in it.
     """
     kit = _read_kit(raw / KIT)
     if META not in kit:
@@ -159,9 +160,10 @@ def parse_labels(data: bytes, where: str) -> list[Label]:
 
 
 def parse_truth(data: bytes, n_labels: int, where: str) -> NDArray[np.int64]:
-    """Return the id of each image's label, (n_images,) int64 from 1 to `n_labels`.
+    """Return the id of each image's label, from the content of a ground truth file.
 
-    Raises a `UserError` that begins with `where` and names the first line that is not an id of a label.
+    The result has shape (n_images,) and dtype int64; ids are from 1 to `n_labels`. Raises a `UserError` that begins
+    with `where` if the file is empty, or if a line is not the id of a label; the error names the first such line.
     """
     lines = text_lines(data, where)
     for number, line in enumerate(lines, 1):
@@ -175,9 +177,9 @@ def parse_truth(data: bytes, n_labels: int, where: str) -> NDArray[np.int64]:
 def parse_bags(data: bytes, prefix: str, where: str) -> Bags:
     """Return the visual words of a `.sbow.mat` file's images, in the order of the images' numbers.
 
-    `prefix` is the beginning of the images' ids, before the underscore and the number. Raises a `UserError` that begins
-    with `where` if `data` is not such a file, an id has another prefix or occurs twice, or a word is not a number from
-    0 to 999.
+    `data` is the content of the file. `prefix` is the part of each image's id before the underscore and the number.
+    Raises a `UserError` that begins with `where` if the file is malformed, if an id has another prefix or occurs twice,
+    or if a visual word is not a whole number from 0 to 999.
     """
     images = read_structs(data, "image_sbow", IMAGE, where)
     pattern = re.compile(rf"{prefix}_([0-9]{{1,9}})")
@@ -210,7 +212,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
 
 
 def _stack(rows: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> Any:
-    """Join rows, each given by its columns and counts, into one csr_array (n_rows, 1000) float32."""
+    """Return the results of `_count` for several images as one csr_array (n_images, 1000) float32."""
     empty = np.empty(0, dtype=np.intp)
     columns, counts = (np.concatenate([empty, *(row[i] for row in rows)]) for i in (0, 1))
     offsets = np.cumsum([0, *(len(used) for used, _ in rows)])
@@ -226,7 +228,7 @@ def _whole(value: Any, where: str) -> int:
 
 
 def _read_kit(archive: Path) -> dict[str, bytes]:
-    """Return the contents of meta.mat and the ground truths by name, if the archive contains them."""
+    """Return the content of meta.mat and of each ground truth file by name; files that the kit lacks are left out."""
     content: dict[str, bytes] = {}
     for name, data in _members(archive, {META, *TRUTHS.values()}):
         _check_new(name, content, archive)
@@ -237,7 +239,10 @@ def _read_kit(archive: Path) -> dict[str, bytes]:
 def _read_archives(
     raw: Path, archives: Sequence[str], labels: Sequence[Label], kit: Mapping[str, bytes]
 ) -> tuple[dict[str, tuple[str, bytes]], dict[str, Bags]]:
-    """Return the ground truths (part -> file and content), and the visual words (file name -> words)."""
+    """Return the ground truths by part, and the visual words by file name.
+
+    Each ground truth is a pair: the name of its file for error messages, and the content of this file.
+    """
     texts = {name: (f"{raw / KIT}: {name}", data) for name, data in kit.items()}
     training = {f"{label.wnid}.sbow.mat": label.wnid for label in labels}
     bags: dict[str, Bags] = {}
@@ -277,7 +282,7 @@ def _check_new(name: str, known: Mapping[str, object], archive: Path) -> None:
 def _train_bags(
     raw: Path, archives: Sequence[str], labels: Sequence[Label], bags: Mapping[str, Bags], dropped: list[Dropped]
 ) -> list[Bags]:
-    """Return the words of the training images of each label; add the number of images without words to `dropped`."""
+    """Return the visual words of each label's training images; add the number of images without any to `dropped`."""
     names = [f"{label.wnid}.sbow.mat" for label in labels]
     missing = [name for name in names if name not in bags]
     if missing:
@@ -295,7 +300,10 @@ def _train_bags(
 
 
 def _in_order(bags: Mapping[str, Bags], part: str, size: int, truth: str) -> Bags:
-    """Return the words of all images of "valid" or "test", in the order of the ground truth in the file `truth`."""
+    """Return the visual words of all images of a part, in the order of the images' numbers.
+
+    `part` is "valid" or "test", and has `size` images. `truth` names the ground truth file in error messages.
+    """
     prefix = PREFIXES[part]
     of_part = [bags[name] for name in sorted(bags) if name.startswith(f"{prefix}.")]
     file_of: dict[int, str] = {}  # number of an image -> its file

@@ -1,19 +1,20 @@
 """Read the archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line) and, for each of the
-parts `train` and `test`, the files `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs`
-(one row per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
+An archive `<prefix>.20091111.tar.bz2` contains the file `<prefix>_dictionary.txt`, with one label per line. It also
+contains two files for each of the parts `train` and `test`, which form the official partition. The first file,
+`<prefix>_<part>_list.txt`, has one image per line. The second file, `<prefix>_<part>_annot.hvecs`, has one row per
+image: the number of labels, followed by 0 or 1 for each label.
 
-The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values, all little-endian. The kind determines the data types of the number of values and of the
-values themselves:
+The official archives also contain 15 image features. Each file of a feature, `<prefix>_<part>_<feature>.<kind>`, has
+one row per image: the number of values, followed by the values, all little-endian. The kind determines two data types,
+that of the number of values and that of the values themselves:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-The kinds are taken from public copies of INRIA's own reader `vec_read`; the only feature that was read from real files
+The kinds are taken from public copies of INRIA's own reader `vec_read`. The only feature that was read from real files
 so far is DenseHue of Corel 5k. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
 TC-12 take 2.9 GB. Values become float32, which is exact for counts up to 2^24.
 
@@ -50,7 +51,7 @@ class Options(Strict):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read an archive's labels and the chosen feature; training images come first.
 
-    Images are named as in the archive's lists of images.
+    The ids of images are the names in the archive's lists of images.
     """
     archive = raw / f"{options.prefix}.{options.release}.tar.bz2"
     names = {part: (f"{options.prefix}_{part}_list.txt", f"{options.prefix}_{part}_annot.hvecs") for part in PARTS}
@@ -84,11 +85,13 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, where: str) -> NDArray[Any]:
-    """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
+    """Return the rows of a binary file as an array of shape (n_rows, width).
 
-    Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
-    `source` is the part of the message that states where `width` comes from. `types` are two data types: that of a
-    row's length, and that of its numbers.
+    In `data`, the content of the file, each row is its length followed by `width` numbers. `types` contains two data
+    types: that of the length, and that of the numbers, which is also the type of the array.
+
+    Raises a `UserError` if the length of a row is not `width`, or if the file ends in the middle of a row. The error
+    begins with `where` and names the row. `source` is the part of the message that states where `width` comes from.
     """
     length, number = (np.dtype(name) for name in types)
     n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)
@@ -106,9 +109,11 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
 
 
 def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
-    """Parse the rows of a feature; return (n_rows, length of the first row) float32.
+    """Return the rows of a feature's file as a float32 array of shape (n_rows, d).
 
-    Raises a `UserError` in the cases of `parse_rows`, and for a number that is infinite, NaN or too big for float32.
+    `kind` determines the data types in the file, and the length of the first row determines d. Raises a `UserError` if
+    another row has a different length, if the file ends in the middle of a row, or if a number is infinite, NaN or too
+    big for float32.
     """
     length = np.dtype(KINDS[kind][0])
     first = data[: length.itemsize].ljust(length.itemsize, b"\0")
@@ -133,7 +138,7 @@ def _check_binary(rows: NDArray[np.int16], where: str) -> NDArray[np.int16]:
 def _read_archive(
     archive: Path, names: list[str], options: Options
 ) -> tuple[dict[str, bytes], dict[str, NDArray[np.float32]]]:
-    """Return the members in `names`, and the rows of the chosen feature by part, in one pass over the archive."""
+    """Return the content of the files `names`, by file name, and the rows of the chosen feature, by part."""
     content: dict[str, bytes] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
 
@@ -160,7 +165,7 @@ def _read_archive(
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return the part ("train" or "test") and the kind of a member with the chosen feature; None for other members."""
+    """Return the part ("train" or "test") and the kind of a file of the chosen feature; None for any other file."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"

@@ -19,13 +19,15 @@ Fields = Mapping[str, "Fields | None"]
 
 
 def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list[dict[str, Any]]:
-    """Read the struct array `variable` from `data`, the content of a file; each struct must have all `fields`.
+    """Read the `fields` of each struct in a MATLAB file's struct array.
 
-    Returns one dict per struct, field name -> value, in MATLAB's order (column by column). Text becomes a str; numbers
-    become an (n,) array of the type in the file, in the same order; a nested struct array becomes a list of dicts.
+    `data` is the content of the file, and `variable` is the name of the struct array. Returns one dict per struct, in
+    MATLAB's order (column by column). Each dict contains the values of a struct's fields by name. A line of text
+    becomes a str. Real numbers become a one-dimensional array, in MATLAB's order, with the data type that they have in
+    the file. A nested struct array becomes a list of dicts.
 
     Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
-    or one of the fields is missing.
+    or one of the fields is missing or has an unsupported type.
     """
     try:
         return run_in_new_process(_read, data, variable, fields)
@@ -60,7 +62,10 @@ def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
 
 
 def _value(value: Any, fields: Fields | None, name: str) -> str | NDArray[Any] | list[dict[str, Any]]:
-    """Return the value of a field: structs, if `fields` names the fields to read from them, or else text or numbers."""
+    """Return the value of a field, converted as in `read_structs`.
+
+    If `fields` is None, the value must be text or numbers. Otherwise, it must be a struct array with these fields.
+    """
     if fields is not None:
         return _structs(value, fields, name)
     if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= 1:  # one line

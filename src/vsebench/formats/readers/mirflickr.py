@@ -1,9 +1,10 @@
 """Read users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
 
-An archive contains one text file per image, with one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
-`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files, and files in a folder
-`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` (such as "im",
-with which the names of the image files begin). `tags.py` turns tags into labels.
+An archive contains one text file per image, with one tag per line. In `mirflickr25k.zip`, this file is called
+`mirflickr/meta/tags/tags<number>.txt`; in `tags.zip` of MIRFLICKR-1M, it is called `<folders>/<number>.txt`. Other
+files, and files in a folder `tags_raw`, are not read. The id of an image is the text of the option `prefix`, followed
+by the image's number. For example, the prefix can be "im", as in the names of the image files. The module `tags.py`
+turns tags into labels.
 
 The archives have no partition. The option `parts` can define a partition by the images' numbers.
 
@@ -51,7 +52,11 @@ class Numbering(Strict):
 
 
 def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl.Series | None]:
-    """Return the id of each image, and its part (None for an image in no part) if parts are defined."""
+    """Return the id and the part of each image.
+
+    `numbers` must be in ascending order. An image in no part has null as its part. If `numbering` defines no parts,
+    None is returned instead of the series of parts.
+    """
     parts: list[str | None] = [None] * len(numbers)
     for part, (first, last) in numbering.parts.items():
         for row in range(bisect_left(numbers, first), bisect_right(numbers, last)):
@@ -74,10 +79,10 @@ def alternatives(options: Options) -> list[str]:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the tags of all images of the archive; images are ordered by number.
+    """Read the tags of all images; images are ordered by number.
 
-    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or contains two files of tags
-    for the same image.
+    The first archive of `options.archives` that exists is read. Raises a `UserError` if none exists, or if the archive
+    is damaged, contains no file of tags, or contains two files of tags for the same image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)
@@ -99,7 +104,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _number(member: str) -> int | None:
-    """Return the number of the image whose tags a member of the archive contains; None for another file."""
+    """Return the image number in the name of a file of tags, or None if `member` is another file."""
     *folders, basename = member.split("/")
     match = MEMBER.fullmatch(basename)
     return int(match[1]) if match and OTHER_TAGS not in folders else None

@@ -1,13 +1,13 @@
 """Read MIRFLICKR-25k's hand-annotated concepts: 38 lists of the images that show a concept.
 
-`mirflickr25k_annotations_v080.zip` contains one text file per list, with one image number per line: 24 files
-`<concept>.txt` list all images that show the concept, and 14 files `<concept>_r1.txt` list only the images to which the
-concept is relevant. Each list is a label, named by the file's name without its extension; labels are in alphabetical
-order. `README.txt` is not read. All images of the collection are in the data set, including images without a concept.
-Ids and parts of images are defined as in `mirflickr.py`.
+`mirflickr25k_annotations_v080.zip` contains one text file per list, with one image number per line. The 24 files
+`<concept>.txt` list all images that show the concept. The 14 files `<concept>_r1.txt` list only the images to which the
+concept is relevant. Each list becomes a label, whose name is the file's name without its extension. Labels are in
+alphabetical order. `README.txt` is not read. All images of the collection are in the data set, including images without
+a concept. Ids and parts of images are defined as in `mirflickr.py`.
 
-The reader was checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in
-`people`; their labels are not changed.
+The reader was checked on all 38 real lists, in a repacked archive. Four images are in `people_r1` but not in `people`;
+the labels of these images are not changed.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008.
 """
@@ -32,8 +32,8 @@ Options = Numbering
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read all lists; images are ordered by number.
 
-    Raises a `UserError` if the archive is missing, is damaged or contains no list, or if a line is not the number of an
-    image or repeats another line; the message names the file and, for a wrong line, the line.
+    Raises a `UserError` if the archive is missing, is damaged or contains no list. A line that is not the number of an
+    image, or that repeats the number in an earlier line, also raises a `UserError`, which names the file and the line.
     """
     archive = raw / ARCHIVE
     members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)
@@ -50,7 +50,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
-    """Return the image numbers of a list, (m,), after checking that each is from 1 to 25,000 and occurs once."""
+    """Return the image numbers of a list, after checking that each is from 1 to 25,000 and occurs once."""
     seen: dict[int, int] = {}
     for line, text in enumerate(whole_lines(data, where), 1):
         number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0

@@ -1,11 +1,11 @@
 """Read MS-COCO 2014: photographs with objects of 80 categories.
 
-`annotations_trainval2014.zip` contains `instances_train2014.json` and `instances_val2014.json`, each a JSON
-object with three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`,
-`image_id` and `category_id`). Other keys and other files of the archive are not read.
+`annotations_trainval2014.zip` contains `instances_train2014.json` and `instances_val2014.json`. Each file is a JSON
+object with three lists. The entries of `images` have an `id`, those of `categories` an `id` and a `name`, and those of
+`annotations` an `id`, an `image_id` and a `category_id`. Other keys and other files of the archive are not read.
 
-- Labels are categories. The count of a label is the number of the image's annotations with this category. A region that
-  is marked as a crowd (`iscrowd`) counts once, because the number of objects in it is not given.
+- Labels are categories. The count of a label for an image is the number of the image's annotations with this category.
+  A region that is marked as a crowd (`iscrowd`) counts once, because the number of objects in it is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
 - Labels are ordered by category id; the ids are not consecutive.
@@ -43,9 +43,9 @@ class _Part(NamedTuple):
     Attributes
     ----------
     images : ids of the images, ascending
-    categories : category id -> name, ids ascending
+    categories : names of the categories by id, in ascending order of the ids
     image : for each annotation, the index of its image in `images`
-    label : for each annotation, the index of its category in `categories`
+    label : for each annotation, the position of its category in `categories`
     """
 
     images: list[int]
@@ -57,9 +57,12 @@ class _Part(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the labels of the training and validation images.
 
-    Raises a `UserError` that names archive, file and entry if something is missing or damaged, if an id or a name
-    occurs twice, if an annotation refers to an unknown image or category, or if the two files have different
-    categories or an image in common.
+    Raises a `UserError` that names the archive and, where possible, the file and the entry, in these cases:
+
+    - The archive, a file or a key is missing or damaged.
+    - An id, or the name of a category, occurs twice in a list.
+    - An annotation refers to an unknown image or category.
+    - The two files have different categories, or an image in common.
     """
     archive = raw / ARCHIVE
     train, test = (_read_part(archive, name) for name in FILES.values())
@@ -89,7 +92,7 @@ def _read_part(archive: Path, name: str) -> _Part:
 
 
 def _entries(content: Any, key: str, where: str) -> Entries:
-    """Return the entries of one of the lists in a file of annotations."""
+    """Return the list under `key` in a file of annotations, after checking that its entries are objects."""
     entries = content.get(key) if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{where}: must be an object in which {key!r} is a list of objects")
@@ -109,7 +112,7 @@ def _numbers(entries: Entries, where: str) -> list[int]:
 
 
 def _read_categories(entries: Entries, where: str) -> dict[int, str]:
-    """Return the names of the categories by id, ids ascending."""
+    """Return the names of the categories by id, in ascending order of the ids."""
     names = []
     for entry, content in enumerate(entries, 1):
         name = content.get("name")
@@ -121,7 +124,7 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """Return, for each annotation, the index in `numbers` of the annotation's value under `key`, (n,)."""
+    """Return, for each annotation, the index in `numbers` of the id under `key` ("image_id" or "category_id")."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):

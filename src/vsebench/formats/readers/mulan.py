@@ -1,12 +1,12 @@
 r"""Read multi-label data sets in Mulan's layout: ARFF files of features and labels, and an XML file with label names.
 
 The XML file has an element `labels` with an element `label` for each label. Nested `label` elements (a hierarchy) are
-read as ordinary labels; the hierarchy itself is not read. In the ARFF file, labels and features are attributes, in any
-order, so labels are found by name. Labels are in the order of the XML file.
+read as ordinary labels; the hierarchy itself is not read. The attributes of the ARFF file are the labels and the
+features, in any order. Labels are therefore found by name. Labels are in the order of the XML file.
 
-In the ARFF file, a name without quotes can contain backslashes as escapes, and the XML file repeats the backslashes:
-for example, the label `TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica` in the ARFF file. Names without
-quotes are therefore compared as they are written; vsebench calls this label `TAG_m'usica`.
+In the ARFF file, a name without quotes can contain backslashes as escapes, and the XML file repeats the backslashes.
+For example, a label of `delicious.xml` is written `TAG_m\'usica` in both files. Names without quotes are therefore
+compared as they are written. In the data set, this label is called `TAG_m'usica`, without the backslash.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -14,7 +14,7 @@ The supported part of ARFF (UTF-8, plain or .gz):
     @relation name
     @attribute name numeric        (or real, integer; a name with white space must be in quotes, ' or "; in any name,
                                    \' and \" stand for a quote)
-    @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first value)
+    @attribute name {0,1}          (not {1,0}, because the first value is the one that sparse rows omit)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
     {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; absent values are 0)
@@ -71,7 +71,7 @@ Kind = Literal["sparse", "dense"]
 
 
 class Options(Strict):
-    """Options: either `arff`, a single file, or `parts`, one file per part of the official partition."""
+    """Options: the files to read; the rows are in one file (`arff`) or in one file per official part (`parts`)."""
 
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
     features: Kind  # whether the rows of the files are dense or sparse; features are stored in the same form
@@ -94,9 +94,9 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : the name to compare with the XML file: without escapes if it is in quotes, otherwise as written
-    name : its name without escapes
-    binary : whether its type is {0,1}
+    key : the name to compare with the XML file; escapes are removed only if the ARFF file has the name in quotes
+    name : the name without escapes
+    binary : whether the type of the column is {0,1}
     """
 
     key: str
@@ -110,8 +110,9 @@ class Rows(NamedTuple):
     Attributes
     ----------
     attributes : one per column
-    values : (n, n_attributes) float32, all finite: an array, or a csr_array without stored zeros
-    lines : (n,) int64, line number of each row in the file
+    values : (n_rows, n_attributes) float32, all finite; a NumPy array if the rows of the file are dense, or a csr_array
+        without stored zeros if they are sparse
+    lines : (n_rows,) int64, line number of each row in the file
     """
 
     attributes: list[Attribute]
@@ -120,10 +121,10 @@ class Rows(NamedTuple):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read labels and features; images are in the order of the files and their rows.
+    """Read labels and features.
 
-    A missing or malformed file raises a `UserError` that names file and line; two files that contradict each other
-    raise a `UserError` that names both files.
+    Images are ordered by file, and then by row. A missing or malformed file raises a `UserError` that names the file
+    and, where possible, the line. Two files that contradict each other raise a `UserError` that names both files.
     """
     names = [options.arff] if options.arff is not None else [*options.parts.values()]
     tables = [read_arff(raw / name, options.features) for name in names]
@@ -201,7 +202,7 @@ def read_labels(path: Path) -> list[str]:
 def read_arff(path: Path, kind: Kind) -> Rows:
     """Read an ARFF file whose rows are all dense or all sparse.
 
-    Raises a `UserError` that names the malformed line, or says what is missing.
+    Raises a `UserError` that says what is missing, or that names the first malformed line.
     """
     lines = text_lines(_content(path), str(path))
     attributes, start = _read_header(lines, path)
@@ -283,7 +284,7 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
 
 
 def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
-    """Return a csr_array (n_rows, width) float32 without stored zeros."""
+    """Return the values of sparse rows as a csr_array (n_rows, width) float32 without stored zeros."""
     columns: list[int] = []
     numbers: list[NDArray[np.float32]] = []
     for number, line in rows:
@@ -331,9 +332,10 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
 def _columns(
     attributes: list[Attribute], keys: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the column numbers of the labels, in the order of `keys`, and those of the features, all other columns.
+    """Return the column numbers of the labels and of the features.
 
-    `keys` are the labels' names as they are written in the XML file.
+    `keys` are the labels' names as they are written in the XML file. The labels' columns are in the order of `keys`.
+    All other columns are features, in the order of the ARFF file.
     """
     column_of = {attribute.key: column for column, attribute in enumerate(attributes)}
     missing = [key for key in keys if key not in column_of]
