@@ -1,27 +1,32 @@
 """Read NUS-WIDE's 81 hand-annotated concepts and its low-level features.
 
 `ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. For each concept, `Groundtruth.zip`
-contains `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1.
-Train and Test form the official partition. These files have no image ids, so images are named by their line:
-`Train-000001`, ..., `Test-000001`, .... Images without a concept are kept.
+contains two files in the folder `Groundtruth/TrainTestLabels`: `Labels_<concept>_Train.txt` and
+`Labels_<concept>_Test.txt`. Each line of these files stands for one image: it is 1 if the image has the concept, and 0
+if not. Train and Test are the two parts of the official partition. The files contain no image ids, so an image is named
+after its part and line: `Train-000001`, `Train-000002` and so on. Images without a concept are kept.
 
-In copies of the official archive, line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value is read as 0, as
-in repaired copies, and reported in `dropped`; every other value except 0 and 1 is an error.
+In copies of the official archive, line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This value is read as 0, as in
+repaired copies, and is reported in the result's `dropped`. Any other value except 0 and 1 is an error.
 
 The option `features` names one of the low-level features. Their official release is a RAR file,
 `NUS_WID_Low_Level_Features.rar`, which Python cannot unpack by itself. So you have to unpack it and pack its folder
-`Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. In the files of each part, a line contains the numbers of
-one image, separated by spaces; there is no header and no image id:
+`Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. Each feature has one file for training images and one for
+test images. A line contains the numbers of one image, separated by spaces. There is no header and no image id. The
+names of the files, and the numbers in a line, are:
 
-    Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
-        CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;
-        CM55 225, colour moments of blocks
-    BoW_Train_int.dat, BoW_Test_int.dat
-        500 whole numbers, counts of visual words
+    Train_Normalized_<feature>.dat and Test_Normalized_<feature>.dat
+        CH      64 numbers: colour histogram
+        CORR    144 numbers: colour correlogram
+        EDH     73 numbers: edge directions
+        WT      128 numbers: wavelet texture
+        CM55    225 numbers: colour moments of blocks
+    BoW_Train_int.dat and BoW_Test_int.dat
+        BoW     500 whole numbers: counts of visual words
 
-No real file of features was available: the code follows descriptions of the layout and public programs that read these
-files, and was tested on generated files. Like these programs, it assumes that lines are in the same order as in the
-ground truth. All numbers become float32.
+No real file of features was available. The reader follows descriptions of the layout and public programs that read
+these files, and it was tested on generated files. Like these programs, the reader assumes that the images are in the
+same order as in the ground truth. All numbers become float32.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
@@ -58,7 +63,10 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the concepts and the chosen feature of all images, training images first."""
+    """Read the concepts and the chosen feature of all images.
+
+    Training images come first.
+    """
     dropped: list[Dropped] = []
     concepts, columns = read_concepts(raw, dropped)
     sizes = {part: columns[part].shape[1] for part in PARTS}
@@ -81,10 +89,14 @@ def read_names(raw: Path) -> list[str]:
 
 
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
-    """Read the names of the concepts, and which images have them: "Train" or "Test" -> (n_concepts, n_images) bool.
+    """Read the names of the concepts, and which images have each concept.
 
-    If the known misprint is found, it is added to `dropped`. Raises a `UserError` if a file is missing, if files of
-    the same part differ in their numbers of lines, or if a value is neither 0 nor 1; then the message names the line.
+    Returns the names and a dictionary with the keys "Train" and "Test". Each value of the dictionary is a boolean array
+    of shape (n_concepts, n_images), which is True where an image has a concept.
+
+    If the known misprint in `Labels_lake_Train.txt` is found, it is added to `dropped`. Raises a `UserError` if a file
+    is missing, if the files of a part have different numbers of lines, or if a value is neither 0 nor 1. In the last
+    case, the message names the line.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
@@ -106,7 +118,11 @@ def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[st
 
 
 def name_images(sizes: dict[str, int]) -> tuple[pl.Series, pl.Series]:
-    """Name the images of the official partition by line number; return the ids, and "train" or "test" for each."""
+    """Name the images of the official partition by part and line number.
+
+    `sizes` maps "Train" and "Test" to their numbers of images. Returns two String series in the same order: the ids of
+    all images, and "train" or "test" for each image.
+    """
     images = image_ids(f"{part}-{line:06d}" for part in PARTS for line in range(1, sizes[part] + 1))
     return images, pl.concat([pl.repeat(part.lower(), sizes[part], eager=True) for part in PARTS]).alias("part")
 
@@ -116,7 +132,10 @@ def _member(concept: str, part: str) -> str:
 
 
 def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
-    """Parse lines that each contain 0 or 1; return (n_lines,) bool."""
+    """Parse lines that each contain 0 or 1.
+
+    Returns a boolean array of shape (n_lines,), which is True where the line contains 1.
+    """
     # There are 20 million lines in all. Viewing digits and line ends as bytes is faster than splitting.
     text = np.frombuffer(data.translate(None, b" \t\r").rstrip(b"\n") + b"\n", dtype=np.uint8)
     digits, ends = text[0::2], text[1::2]
@@ -129,10 +148,16 @@ def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
 
 
 def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> Features:
-    """Read a feature of all images, training images first; `sizes` gives the number of images in "Train" and "Test".
+    """Read a feature of all images.
 
-    Raises a `UserError` if the archive is missing or damaged, or lacks a file; if a line is malformed; if the numbers
-    of lines and images differ; or if lines of the two parts differ in length.
+    Training images come first. `sizes` maps "Train" and "Test", in this order, to their numbers of images.
+
+    Raises a `UserError` in these cases:
+
+    - The archive is missing or damaged, or lacks a file.
+    - A line is malformed.
+    - A file does not have one line per image.
+    - The training images have more or fewer numbers per line than the test images.
     """
     archive = raw / FEATURES
     parts = []
@@ -148,10 +173,13 @@ def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> 
 
 
 def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
-    """Parse a text with one line of numbers per image; blank lines are allowed only at its end.
+    """Parse a text with one line of numbers per image.
 
-    Returns (n_images, numbers in the first line) float32, all finite. Raises a `UserError` that begins with `where` and
-    names the first bad line.
+    Each line must contain as many numbers as the first line. Blank lines are allowed only at the end.
+
+    Returns a float32 array of shape (n_images, n_columns), where n_columns is how many numbers a line contains. All
+    values are finite. Raises a `UserError` that begins with `where`, the name of the file, if the number of lines is
+    wrong or if a line is malformed. In the second case, the message names the first malformed line.
     """
     lines = data.rstrip(b" \t\r\n").split(b"\n")
     width = len(lines[0].split())

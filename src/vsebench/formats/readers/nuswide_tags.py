@@ -1,10 +1,14 @@
 """Read NUS-WIDE's user tags, which the photographs' owners wrote on Flickr.
 
-`NUS_WID_Tags.zip` contains `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
-`All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
-`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` chooses the vocabulary:
+`NUS_WID_Tags.zip` contains these files:
 
-final : the 5,018 tags; images are those of All_Tags.txt, in its order, without a partition
+- `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags) have one tag per line.
+- `All_Tags.txt` has one image per line: the photo id and the tags of the photo, separated by white space.
+- `Train_Tags1k.dat` and `Test_Tags1k.dat` have one image per line: 0 or 1 for each of the 1,000 tags.
+
+The option `tags` chooses the vocabulary:
+
+final : the 5,018 tags; the images are those of All_Tags.txt, in the order of this file, and there is no partition
 1k : the 1,000 tags
 925 : the tags among these 1,000 that are not also names of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
@@ -12,16 +16,16 @@ final : the 5,018 tags; images are those of All_Tags.txt, in its order, without 
 For all vocabularies but `final`, the images' tags are read from the two `.dat` files, not from `AllTags1k.txt`, which
 the archive also contains. The `.dat` files follow the official partition. They have no image ids, so images are named
 as in `nuswide_concepts`. Like other users of these files, the reader assumes that line n of a part describes the same
-image in the `.dat` files and in the ground truth; the vocabulary `1006` depends on this.
+image in the `.dat` files and in the ground truth. The vocabulary `1006` depends on this assumption.
 
 All_Tags.txt is read as follows:
 
 - A tag is kept if its bytes equal those of a tag in Final_Tag_List.txt, which is in UTF-8. Tags are not decoded, so a
   tag in another encoding is not found. If only the lower-case form of a tag is in this list, the tag is left out and
   counted in `dropped`.
-- A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
-- Some photo ids occur in two lines. These lines count as two images, because the ground truth has both images; the
-  second one is named `<id>-2`.
+- If an image has a tag more than once, the tag counts once. `dropped` counts the repetitions.
+- Some photo ids occur in two lines. These lines count as two images, because the ground truth has two images, too. The
+  second image is named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
@@ -75,7 +79,11 @@ def _read_final(archive: Path) -> RawAnnotations:
 
 
 def _parse_list(tags: list[str], where: str) -> list[str]:
-    """Return `tags`, the lines of the file `where`, after checking that there are some, all valid and distinct."""
+    """Check the tags of a list, and return them.
+
+    `tags` are the lines of the file `where`. Raises a `UserError` if there is no tag, or if a tag is invalid or occurs
+    twice.
+    """
     if not tags:
         raise UserError(f"{where}: contains no tag")
     check_names(tags, where, "tag")
@@ -85,8 +93,8 @@ def _parse_list(tags: list[str], where: str) -> list[str]:
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
     """Parse lines that each contain a photo id and the tags of the photo.
 
-    Returns the photo ids, and the image numbers and the label numbers of the pairs, (n_pairs,) each, without
-    duplicates. A word that is not in `tags`, the list of all labels, gives no pair.
+    Returns the photo ids, and two arrays of shape (n_pairs,): the image number and the label number of each pair. No
+    pair occurs twice. `tags` is the list of all labels; a word that is not in this list gives no pair.
     """
     row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
     ids: list[str] = []
@@ -146,7 +154,7 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
 def _leave_out(
     concepts: list[str], tags: list[str], image: Ints, label: Ints, dropped: list[Dropped]
 ) -> tuple[list[str], Ints, Ints]:
-    """Leave out the tags that are names of concepts, and renumber the others."""
+    """Leave out the tags that are names of concepts, and renumber the remaining tags."""
     is_kept = np.array([tag not in concepts for tag in tags])
     dropped.append(Dropped("tags", int(np.sum(~is_kept)), "in the list of 1,000, but also names of concepts"))
     kept = is_kept[label]
@@ -155,7 +163,11 @@ def _leave_out(
 
 
 def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, Ints]:
-    """Read both 0/1 matrices; return the number of images per part, and the image and label of each 1, (n_pairs,)."""
+    """Read the two matrices of 0 and 1, one for training images and one for test images.
+
+    Returns the number of images of each part, and two arrays of shape (n_pairs,): the image number and the label number
+    of each 1.
+    """
     sizes: dict[str, int] = {}
     images, labels = [], []
     for part in PARTS:
@@ -171,8 +183,9 @@ def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, In
 def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22) -> tuple[int, Ints, Ints]:
     """Parse lines of `n_tags` numbers, each 0 or 1, in blocks of about `block_size` bytes.
 
-    Returns the number of lines, and the line and column of each 1. Raises a `UserError` that begins with `where` and
-    names the first bad line.
+    Returns the number of lines, and two arrays with the line and the column of each 1, counted from 0. Blank lines are
+    allowed only at the end, and are not counted. Raises a `UserError` if a line is malformed. The message begins with
+    `where`, the name of the file, and names the first malformed line.
     """
     n_lines, ended = 0, False
     lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]

@@ -1,23 +1,28 @@
 """Read Open Images: labels of whole images, assigned by machines or by people.
 
-The archive contains one table per part of the official partition, `.../train/labels.csv` and so on. Each table has the
-header `ImageID,Source,LabelName,Confidence`, and one line per label of an image: the image's id (16 hexadecimal
-digits), the source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1
-if the label is right and 0 if it is wrong).
+The archive contains one table for each part of the official partition, such as `.../train/labels.csv`. Each table has
+the header `ImageID,Source,LabelName,Confidence`, and one line for each label of an image. A line contains:
 
-- Labels with a confidence of at least `min_confidence` are kept; with `min_confidence: 1`, only labels that people
-  confirmed.
-- A label that an image has in several lines (from two sources, or repeated) becomes one pair with the count 1. It is
-  kept if at least one line has enough confidence.
-- Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
-- An image belongs to "train" if it is in the table of `train`, otherwise to "test". If only one table is read, or
-  `train` is not read, there is no partition.
-- Without the option `class_names`, the name of a label is its mid. Otherwise, it is the label's name in the table
-  `class_names`, which has lines of `mid,name`; a label without a name keeps its mid. Labels with the same name are
-  distinguished by their mids: `Jaguar (/m/012x34)`.
+- the id of the image, which has 16 hexadecimal digits
+- the source of the label
+- the id of the label, called mid
+- the confidence of the source, from 0 to 1; people give 1 if the label is right, and 0 if it is wrong
 
-Tables are read in blocks and take 12 bytes of memory per line with enough confidence;
-`benchmarks/openimages_reader.py` measures the memory.
+The tables are read as follows:
+
+- A label is kept if its confidence is at least `min_confidence`. With `min_confidence: 1`, only labels that people
+  confirmed are kept.
+- An image can have the same label in several lines, for example from two sources. The label is kept if at least one of
+  these lines has enough confidence. All counts are 1.
+- Lines may be in any order. Images are ordered by id, and labels by mid. Images without a label are kept.
+- An image belongs to the part "train" if it is in the table of `train`, and to "test" if it is in another table. If
+  only one table is read, or `train` is not read, there is no partition.
+- Without the option `class_names`, the name of a label is its mid. With this option, names come from a table with lines
+  of the form `mid,name`; a label without a name in this table keeps its mid. If several labels have the same name,
+  their mids are added to the name: `Jaguar (/m/012x34)`.
+
+Tables are read in blocks. Each line with enough confidence takes 12 bytes of memory; `benchmarks/openimages_reader.py`
+measures the memory.
 
 Source: Krasin et al., "OpenImages: a public dataset for large-scale multi-label and multi-class image classification",
 2016 and 2017, https://github.com/openimages/dataset.
@@ -66,8 +71,8 @@ class Options(Strict):
     archive: str = FileName  # the archive that contains the tables of labels; it must be listed under `files`
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
-    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: labels that people confirmed
-    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are class ids (mids)
+    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of a label to keep; 1: only what people confirmed
+    class_names: ClassNames | None = None  # the table with the names of the labels; none: the names are ids (mids)
 
 
 @dataclass
@@ -76,10 +81,10 @@ class _Lines:
 
     Attributes
     ----------
-    images : for each block, the image ids of the lines with enough confidence, uint64
-    labels : for each block, the label codes of these lines, int32
-    codes : mid -> its code, from 0 to len(codes) - 1
-    ids : part -> the ids of its images, uint64, ascending, without duplicates
+    images : one uint64 array per block of lines: the image id of each line with enough confidence
+    labels : one int32 array per block: the label code (see `codes`) of each of these lines
+    codes : dictionary from a label's mid to its code, a number from 0 to len(codes) - 1
+    ids : dictionary from a part to the ids of its images, a uint64 array in ascending order without duplicates
     unsure : number of lines whose confidence is too low
     """
 
@@ -125,7 +130,10 @@ def _ending(name: str) -> str:
 
 
 def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: str) -> NDArray[np.uint64]:
-    """Read a table into `lines`; return the ids of its images, ascending, without duplicates."""
+    """Add the content of a table to `lines`, and return the ids of the table's images.
+
+    The ids are in ascending order, without duplicates.
+    """
     header = stream.readline(1000)
     if header.decode("utf-8-sig", errors="replace").strip() != HEADER:
         raise UserError(f"{where}: line 1: is {header[:80]!r}, but must be {HEADER}")
@@ -148,9 +156,10 @@ def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: 
 
 
 def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
-    """Parse whole lines; return the image (UInt64), label and confidence of each.
+    """Parse a block of whole lines.
 
-    Raises a `UserError` that names the first bad line; `n_before` lines precede the block.
+    Returns a table with the columns image (UInt64), label and confidence, and one row per line. Raises a `UserError`
+    if a line is malformed; the message names the first such line. `n_before` is the number of lines before the block.
     """
     image, label, confidence = pl.col("image"), pl.col("label"), pl.col("confidence")
     number = image.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
@@ -206,7 +215,11 @@ def _find_fault(line: bytes) -> str | None:
 
 
 def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]], archive: Path) -> pl.Series | None:
-    """Return "train" or "test" for each image, or None if only one of the two was read."""
+    """Return "train" or "test" for each image, or None if there is no partition.
+
+    Images of all parts except `train` belong to "test". There is no partition if `train` was not read, or if only one
+    part was read. Raises a `UserError` if an image is in the tables of several parts.
+    """
     if sum(map(len, of_part.values())) > len(ids):
         distinct, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
         image = int(distinct[times > 1][0])
@@ -221,7 +234,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines whose pair is already in another line.
+    """Return the table of pairs, and the number of lines that repeat the pair of another line.
 
     This step needs more memory than any other, so it empties the lists in `lines` and changes a few large arrays in
     place.
@@ -246,7 +259,10 @@ def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[p
 
 
 def _format(ids: NDArray[np.uint64]) -> pl.Series:
-    """Return ids as 16 hexadecimal digits; convert them in portions, because Python strings take much memory."""
+    """Return ids as text of 16 hexadecimal digits.
+
+    Ids are converted in portions, because Python strings take much memory.
+    """
     portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
     return pl.concat([image_ids([])] + [image_ids(f"{image:016x}" for image in part.tolist()) for part in portions])
 
@@ -260,9 +276,10 @@ def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[st
 
 
 def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
-    """Return the names of all classes by mid, from lines of `mid,name`; names may be in quotes.
+    """Read the names of all classes from lines of the form `mid,name`.
 
-    A mistake raises a `UserError` that names archive, member and line.
+    Returns a dictionary from mid to name. In the file, a name may be in double quotes. A mistake in a line raises a
+    `UserError` that names the archive, the file in the archive, and the line.
     """
     archive = raw / class_names.archive
     where = f"{archive}: {class_names.member}"

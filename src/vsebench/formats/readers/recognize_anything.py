@@ -1,11 +1,11 @@
 """Read labels in the file format of Recognize Anything, to test models on labels that they were not trained on.
 
-One file lists the labels, one per line. Each line of the other file contains an image's path and its labels, separated
-by commas: `test/0000c64e1253d68f,car`. An image's id is the file name in its path, without the extension, as in Open
-Images. A line without labels stands for an image without labels. There is no partition.
+One file lists the labels, one per line. Each line of the other file contains the path and the labels of an image,
+separated by commas: `test/0000c64e1253d68f,car`. The id of an image is the file name at the end of the path, without
+the extension, as in Open Images. A line without labels stands for an image without labels. There is no partition.
 
-The reader was checked on real files: those of Open Images' test images with 214 common labels, and those with 200 rare
-labels.
+The reader was checked on two real pairs of files for test images of Open Images. One pair has 214 common labels, and
+the other 200 rare labels.
 
 Source: Zhang and others, "Recognize anything: a strong image tagging model", CVPR workshops 2024.
 """
@@ -23,15 +23,18 @@ from vsebench.formats.download.archives import whole_lines
 class Options(Strict):
     """Options: the two files."""
 
-    annotations: str  # the file of images with their labels
-    labels: str  # the file of all labels
+    annotations: str  # name of the file that lists each image with its labels
+    labels: str  # name of the file that lists all labels
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the labels of all images; images are in the order of the file `annotations`.
+    """Read the labels of all images.
 
-    Raises a `UserError` that names file and line if a file is missing, empty or not text; if a label is blank or
-    unknown, or occurs twice in an image's line; or if an image occurs twice.
+    Images are in the order of the file that the option `annotations` names.
+
+    Raises a `UserError` that names the file and, where possible, the line. This happens if a file is missing, empty or
+    not text, if a label is blank or unknown, if a label occurs twice in the list of labels or in the line of an image,
+    or if an image occurs twice.
     """
     path = raw / options.annotations
     labels = _lines(raw / options.labels)

@@ -1,8 +1,10 @@
 """Read SAIAPR TC-12: region labels of 20,000 photographs.
 
-The archive contains `wlist.txt` (lines of code TAB word) and about 40 folders. In each folder, `labels.txt` (lines of
-image, region, code) is read or, if it is missing, `features.txt` (image, region, the region's features, code). The
-count of a label is the number of the image's regions with this label.
+The archive contains `wlist.txt` and about 40 folders. Each line of `wlist.txt` contains a code, a tab and the word for
+this code. In each folder, the file `labels.txt` is read. Its lines contain the number of an image, the number of a
+region, and the code of the region's label. If a folder has no `labels.txt`, the file `features.txt` is read. Its lines
+also contain the features of the region, before the code. The count of a label is how many regions of the image have
+this label.
 
 Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
 """
@@ -43,7 +45,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:
-    """Return the words in the order of `wlist.txt`, and for each code the index of its word."""
+    """Return the words in the order of `wlist.txt`, and a dictionary from each code to the index of its word."""
     names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
     if len(names) != 1:
         raise UserError(f"{archive}: contains {len(names)} files named wlist.txt; it must contain one")
@@ -77,7 +79,11 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
 
 
 def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions: dict[tuple[int, int], int]) -> None:
-    """Add the rows of a table to `regions`: (image, region) -> index of the region's label."""
+    """Add the rows of a table to the dictionary `regions`.
+
+    A key of `regions` consists of the numbers of an image and a region; the value is the index of the region's label.
+    `row_of_code` maps each code to the index of a label.
+    """
     has_features = where.endswith("features.txt")
     for number, line in enumerate(whole_lines(data, where), start=1):
         fields = line.split()

@@ -3,15 +3,15 @@
     long    one row per label of an image:   image,label[,count]
     wide    one row per image:               image,"label label ..."
 
-The extension of the file's name determines the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or
-.zst; or .parquet, which has its own compression. The first line of CSV and TSV contains the names of the columns.
-Columns that the options do not name are ignored.
+The extension of the file's name determines the format: .csv, .tsv, .jsonl, .ndjson or .parquet. All of them except
+.parquet may be followed by .gz or .zst, for a compressed file; Parquet has its own compression. The first line of a CSV
+or TSV file contains the names of the columns. Columns that the options do not name are ignored.
 
-Image ids and label names are text: numbers keep their leading zeros, and names that differ in case or in the Unicode
-form of a character are different. White space around a name is removed; inside a name it is kept. If an image has the
-same label several times, the counts are added up, in both layouts. In the wide layout an image may have several rows,
-and an image without labels is kept. Images and labels are sorted (by code points), so the order of the rows does not
-matter.
+Image ids and label names are text, so numbers keep their leading zeros. Names that differ only in case, or
+only in the Unicode form of a character, are different names. White space around a name is removed; inside a name it is
+kept. If an image has the same label several times, the counts are added up, in both layouts. In the wide layout an
+image may have several rows, and an image without labels is kept. Images and labels are sorted (by code points), so the
+order of the rows does not matter.
 """
 
 import csv
@@ -52,9 +52,9 @@ class Options(Strict):
     layout: Literal["long", "wide"] = "long"  # whether a row is one label of an image, or all labels of an image
     image: str = "image"  # name of the column of image ids
     label: str = "label"  # name of the column of labels (wide layout: of lists of labels)
-    count: str | None = None  # column of counts (long layout only); none: "count", if there is such a column
+    count: str | None = None  # name of the column of counts (long layout only); none: "count", if this column exists
     separator: str | None = Field(default=None, min_length=1)  # text between labels (wide layout); none: white space
-    part: str | None = None  # column of each image's part (train, valid or test), for the protocol `official`
+    part: str | None = None  # name of the column of parts (train, valid or test), for the protocol `official`
 
     @field_validator("pairs")
     @classmethod
@@ -73,7 +73,10 @@ class Options(Strict):
 
 
 def check_format(name: str) -> str:
-    """Return `name`, the name of a table's file; raise a pydantic error if its extension is unknown."""
+    """Check the extension of a table's file, and return `name`, the name of this file.
+
+    Raises a `PydanticCustomError` if the extension is unknown.
+    """
     if format_of(name) not in FORMATS:
         endings = "in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst"
         raise PydanticCustomError("format", f"the name must end {endings}")
@@ -85,7 +88,10 @@ class TableError(Exception):
 
 
 class Row(NamedTuple):
-    """A row of the file with unchecked cells; `number` is its line number, or its row number in a Parquet file."""
+    """A row of the table, with unchecked cells.
+
+    `number` is the line number of the row in the file. In a Parquet file, which has no lines, it is the row number.
+    """
 
     number: int
     image: Any
@@ -94,7 +100,11 @@ class Row(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the extension that determines a table's format; .gz or .zst after it is ignored."""
+    """Return the extension that determines a table's format, in lower case.
+
+    For `table.csv.gz`, the result is ".csv". For `table.parquet.gz`, the result is ".gz", which is no known format,
+    because a Parquet file must not be compressed again.
+    """
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -107,9 +117,16 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     If several rows have the same image and label, their counts are added up.
 
-    Raises a `UserError` if the file is missing, damaged or not in the format that its name states; if a column is
-    missing; or if a row has no image or no label, or its count is not a positive whole number. The message names the
-    line, or, for a Parquet file, the row.
+    Raises a `UserError` in these cases:
+
+    - The file is missing, damaged, or not in the format that its name states.
+    - A column is missing.
+    - A row has no image or, in the long layout, no label.
+    - A count is not a positive whole number.
+    - No image has a label.
+    - With the option `part`: a part is unknown, an image is in two parts, or no image is in "test".
+
+    If the mistake is in a row, the message names the line or, for a Parquet file, the row number.
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -133,7 +150,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
-    """Return each image's part.
+    """Return a dictionary from each image to its part: "train", "valid" or "test".
 
     Raises a `UserError` if a part is unknown, if an image is in two parts, or if no image is in "test".
     """
@@ -169,7 +186,10 @@ class Names:
 
 
 def name_of(cell: Any, what: str) -> str:
-    """Return the name in a cell; raise a `TableError` if there is none. `what` is the kind of name, such as 'image'."""
+    """Return the name in a cell.
+
+    `what` is the kind of name, such as 'image'. Raises a `TableError` if the cell contains no valid name.
+    """
     if cell is None:
         raise TableError(f"the {what} is missing")
     if not isinstance(cell, str):
@@ -185,12 +205,16 @@ def name_of(cell: Any, what: str) -> str:
 
 
 def position(path: Path, number: int) -> str:
-    """Return the file and the line or row, for error messages."""
+    """Return a text that names the file and the line or row, for error messages."""
     return f"{path}: {'row' if format_of(path.name) == '.parquet' else 'line'} {number}"
 
 
 def split(cell: Any, options: Options) -> list[Any]:
-    """Split a cell of a wide table into labels; a list (Parquet, JSON lines) is returned unchanged."""
+    """Split a cell of a wide table into labels.
+
+    In Parquet and JSON Lines files, a cell can already be a list. Such a list is returned unchanged. Raises a
+    `TableError` if the cell contains neither text nor a list.
+    """
     if cell is None:
         return []
     if isinstance(cell, list):
@@ -209,7 +233,11 @@ def parse_count(cell: Any) -> int:
 
 
 def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], path: Path) -> pl.DataFrame:
-    """Add up the counts of equal (image, label) pairs; return columns image, label, count (Int32), sorted by pair."""
+    """Add up the counts of equal (image, label) pairs.
+
+    The same position in the three arrays belongs to the same pair. Returns a table of distinct pairs with the Int32
+    columns image, label and count, sorted by image and label. Raises a `UserError` if a sum is too large for Int32.
+    """
     rows = pl.DataFrame({"image": images, "label": labels, "count": counts})
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]
@@ -235,7 +263,10 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; cells may be in double quotes, and must be if they contain a line break."""
+    """Yield the rows of a CSV or TSV table.
+
+    A cell may be in double quotes. A cell that contains a line break must be in double quotes.
+    """
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:
@@ -255,9 +286,9 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the names of the columns of images, labels and counts (None if there are no counts).
+    """Return the names of the columns of images, labels and counts.
 
-    A missing or repeated column raises a `TableError`.
+    If the table has no counts, the third name is None. A missing or repeated column raises a `TableError`.
     """
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
@@ -270,9 +301,10 @@ def columns_of(header: list[str], options: Options) -> tuple[str, str, str | Non
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a text file, decompressed; each ends in "\n", except for a last line without a line break.
+    r"""Yield the lines of a text file, which may be compressed.
 
-    Raises a `UserError` if the file is not UTF-8.
+    Each line ends in "\n". Only the last line may lack this ending, if the file does not end in a line break. Raises a
+    `UserError` if the file is not UTF-8.
     """
     lines: Iterator[str | bytes] = _zstd_lines(path) if path.suffix.lower() == ".zst" else _byte_lines(path)
     for number, line in enumerate(lines, 1):
@@ -297,7 +329,10 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a .zst file. polars reads it, because Python before 3.14 cannot; errors do not name a line."""
+    """Yield the lines of a .zst file.
+
+    The file is read by polars, because Python before 3.14 cannot read this format. Error messages do not name a line.
+    """
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -331,7 +366,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Return a count, or "" for null: null is reported as a mistake, whereas a missing column means a count of 1."""
+    """Return a count, or "" if the cell is None.
+
+    A cell without a count is a mistake, and "" makes the caller report it. None, however, would mean that the table has
+    no column of counts, so that each count is 1.
+    """
     return "" if cell is None else cell
 
 
@@ -349,7 +388,11 @@ def read_parquet(path: Path, options: Options) -> Iterator[Row]:
 
 
 def _text_column(path: Path, name: str, kind: pl.DataType, options: Options) -> pl.Expr:
-    """Convert a column to text; it may have text, whole numbers or, for the labels of a wide table, lists of these."""
+    """Return an expression that converts a column of a Parquet table to text.
+
+    The column may contain text or whole numbers. The column of labels of a wide table may also contain lists of text or
+    of whole numbers. Raises a `UserError` if the column has another type.
+    """
     inner = kind.inner if isinstance(kind, pl.List) and (options.layout, options.label) == ("wide", name) else kind
     if not (inner.is_integer() or isinstance(inner, (pl.String, pl.Categorical, pl.Enum))):
         raise UserError(f"{path}: the column {name!r} is {kind}, but must be text or whole numbers")

@@ -1,12 +1,12 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
-A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
-is folded (so that "STRASSE" equals "straße"), and only letters, combining marks and digits are kept. Thus "New York",
+A tag is normalised roughly as in Flickr's own search. It is converted to Unicode's compatibility form (NFKC). Its case
+is folded, so that "STRASSE" equals "straße". Only letters, combining marks and digits are kept. Thus "New York",
 "new-york" and "newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and
 tags on the stop lists are removed. A tag counts once per image.
 
-With the option `as_written`, tags become labels unchanged, including machine tags; only tags on the stop lists and tags
-with control characters are removed.
+With the option `as_written`, tags become labels without being normalised, and machine tags are kept. Only empty tags,
+tags on the stop lists and tags with control characters are removed.
 """
 
 import re
@@ -68,7 +68,11 @@ class TagOptions(Strict):
 
 
 def normalise(tag: str) -> str:
-    """Return the normalised form of a tag; empty if the tag contains neither letters nor digits."""
+    """Return the normalised form of a tag.
+
+    The tag is converted to Unicode's form NFKC, its case is folded, and all characters except letters, combining marks
+    and digits are removed. The result can be empty.
+    """
     before = None
     while tag != before:  # after a removal, neighbours can combine into one character, so repeat until nothing changes
         before = tag
@@ -90,10 +94,13 @@ class StopTags:
 
 
 def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagOptions, where: str) -> RawAnnotations:
-    """Turn the tags that users wrote for images into labels; `images` contains unique ids.
+    """Turn the tags that users wrote for images into labels.
 
-    Returns labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags
-    left out. Raises a `UserError` that begins with `where`, the path of the file, if no tag becomes a label.
+    `images` contains the distinct ids of the images; `tags` contains the tags of each image, in the same order.
+
+    The result has labels in alphabetical order, and all counts are 1. Images without a label are kept. The result's
+    `dropped` counts the tags that were left out. Raises a `UserError` that begins with `where`, the path of the file,
+    if no tag becomes a label.
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # label -> its number

@@ -1,15 +1,15 @@
 """Read Visual Genome 1.4: photographs with their objects.
 
-`objects.json.zip` contains `objects.json`, a list with one entry per image: `image_id`, and the list `objects`. Each
-object has `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image, of
-which only `image_id` is read. Other keys are not read.
+`objects.json.zip` contains `objects.json`, a list with one entry per image. Each entry has an `image_id` and a list
+`objects`. Each object has the lists `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, another
+list with one entry per image. Of these entries, only the `image_id` is read. All other keys are ignored.
 
-- The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
-  annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
-  object without a label is left out and counted in `dropped`.
-- The count of a label is the number of the image's objects that have it.
-- The id of an image is its number. The images are those in `image_data.json`; they are ordered by number, and images
-  without an object are kept.
+- The option `labels` chooses the kind of label: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed
+  by the annotators (`trees`). White space around a label is removed. An object with several labels counts once for each
+  of them. An object without a label is left out and counted in `dropped`.
+- The count of a label is how many objects of the image have this label.
+- The id of an image is its `image_id`, a whole number. The images are those in `image_data.json`, including images
+  without an object. Images are ordered by number.
 - Labels are ordered by name. There is no official partition.
 
 Only the first two images of the real files were available to check the reader.
@@ -38,14 +38,15 @@ Entry = dict[str, Any]
 class Options(Strict):
     """Options: the kind of label."""
 
-    labels: Literal["synsets", "names"] = "synsets"  # labels: WordNet synsets of the objects, or names as typed
+    labels: Literal["synsets", "names"] = "synsets"  # kind of label: WordNet synsets, or names as annotators typed them
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the objects of all images.
 
-    Raises a `UserError` that names the archive, the file and the entry if something is missing or damaged, if an image
-    occurs twice in a file, or if objects belong to an unknown image.
+    Raises a `UserError` if a file is missing or damaged, if an entry is malformed, if an image occurs twice in a file,
+    if objects belong to an unknown image, or if no object has a label. The message names the archive, the file and,
+    where possible, the entry.
     """
     numbers = sorted(_by_number(raw, IMAGES, {"image_id"}))
     row_of = {number: row for row, number in enumerate(numbers)}
@@ -68,7 +69,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
-    """Return image number -> the file's entry about the image, with only the keys in `kept`."""
+    """Return a dictionary from the number of each image to its entry in the file `name`.
+
+    The entries contain only the keys in `kept`.
+    """
     archive = raw / f"{name}.zip"
     where = f"{archive}: {name}"
     entries = read_json_member(archive, name, kept)

@@ -1,18 +1,23 @@
 """Read PASCAL VOC 2007: photographs with objects of 20 classes.
 
-There are two archives: one for training and validation, and one for the test. Each contains lists in
-`VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
-line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
-value is 1 if the image shows an object of the class, -1 if it does not, and 0 if all its objects of the class are
-marked as difficult. The lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data and, like
-all other files, are not read.
+There are two archives: one for training and validation, and one for the test. In each archive, the folder
+`VOCdevkit/VOC2007/ImageSets/Main` contains two kinds of lists:
 
-- With the value 0, an image has the label only if the option `difficult` is set; otherwise the label is counted in
-  `dropped`. All labels have the count 1.
+- A list of images contains the images of a part, one image number per line. The first archive has the lists `train.txt`
+  and `val.txt`, and the second archive has the list `test.txt`.
+- Each line of a class list, `<class>_trainval.txt` or `<class>_test.txt`, contains an image number and a value. The
+  value is -1 if the image shows no object of the class, 0 if all its objects of the class are marked as difficult, and
+  1 in all other cases.
+
+All other files are ignored. Among them are the lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt`, which
+repeat these data. The lists are read as follows:
+
+- If the value is 0, the image has the label only if the option `difficult` is true. If this option is false, the label
+  is counted in `dropped`. All labels have the count 1.
 - Images are ordered by number, like the files in `JPEGImages`. Labels are in alphabetical order.
 - The parts of the partition are "train", "valid" (the list `val`) and "test".
 
-The reader was checked on real files: all these lists, repacked into new archives.
+The reader was checked on the real lists, which had been repacked into new archives.
 
 Source: Everingham, Van Gool, Williams, Winn and Zisserman, "The PASCAL Visual Object Classes (VOC) challenge",
 IJCV 88(2), 2010.
@@ -44,7 +49,7 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 
 
 class Options(Strict):
-    """Options: whether an image has the label of a class if all its objects of this class are marked as difficult."""
+    """Options: whether to use objects that are marked as difficult."""
 
     difficult: bool = False  # true: an image also gets the labels of objects marked as difficult
 
@@ -72,7 +77,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], options: Options) -> RawAnnotations:
-    """Return the annotations of the images, given `entries` that each consist of image, label and value (1 or 0)."""
+    """Return the annotations of the images.
+
+    `part_of` gives the part of each image. Each entry consists of an image, the index of a label, and the value 1 or 0.
+    """
     images = sorted(part_of)
     row_of = {image: row for row, image in enumerate(images)}
     chosen = [(row_of[image], label) for image, label, value in entries if value or options.difficult]
@@ -84,7 +92,7 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
 
 
 def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
-    """Return a dict: name of a list without the extension -> the lines of this list."""
+    """Return a dictionary from the name of each list, without the extension, to the lines of this list."""
 
     def name_of(member: str) -> str | None:
         match = MEMBER.fullmatch(member)

@@ -1,17 +1,17 @@
 """Read data sets in the text format of the Extreme Classification Repository.
 
-A file of images (plain or .gz) has one image per line:
+A file of images (plain text or .gz) begins with a line of sizes. Each further line describes one image:
 
     7395 1836 159        the first line: the numbers of images, features and labels
     12,30 0:1 7:0.25     an image's labels, then its features and their values; labels and features are
                          numbered from 0
      3:1                 the line of an image without a label begins with a space
 
-Features of an image can be in any order, features that are not listed are 0, and values become float32. A label that is
+The features of an image can be in any order. Features that are not listed are 0. Values become float32. A label that is
 repeated in a line counts once. Labels have no names in this format, so they are named by their numbers.
 
 Small data sets of the repository have one file of images and two split files: one for training images, and one for test
-images. A split file contains the images' numbers, counted from 1, with one column per split:
+images. A split file has one column per split. It contains image numbers, which are counted from 1:
 
     1 3 2                image 1 is a training image of the first split, image 3 of the second, image 2 of the third
     2 4 3
@@ -20,7 +20,7 @@ Large data sets have one file of training images and one of test images instead.
 the first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
 Files are read in blocks of lines, so the text of a file is never in memory as a whole. An entry (a feature and its
-value) takes 8 bytes of memory in the result, and three times as much at the peak.
+value) takes 8 bytes of memory in the result, and at most three times as much during reading.
 
 No real file was available: the reader was written from the repository's description and tested on generated files.
 
@@ -62,13 +62,17 @@ FileName = Annotated[str, Field(pattern=r"^[\w.+-]+$")]
 
 
 class Options(Strict):
-    """Options: either `data`, a single file of images, and its split files, or `parts`, one file of images per part."""
+    """Options: the files to read.
+
+    `data` and `splits` are for data sets with a single file of images and split files. `parts` is for data sets with
+    one file of images per part.
+    """
 
     features: Literal["sparse"]  # how features are stored
-    data: FileName | None = None  # the file with all images
-    splits: dict[Part, FileName] = Field(default={})  # for `data`: the split file of each part
-    split: int = Field(default=1, ge=1)  # the column of the split files to use, counted from 1
-    parts: dict[Part, FileName] = Field(default={})  # instead of `data`: the file of images of each part
+    data: FileName | None = None  # name of the file with all images
+    splits: dict[Part, FileName] = Field(default={})  # for `data`: name of the split file of each part
+    split: int = Field(default=1, ge=1)  # the column to use in the split files, counted from 1
+    parts: dict[Part, FileName] = Field(default={})  # instead of `data`: name of each part's file of images
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":
@@ -94,10 +98,10 @@ class Lines(NamedTuple):
 
     Attributes
     ----------
-    label_counts, feature_counts : (n,) int64, number of labels and of features in each image's line
-    labels : (sum of label_counts,) int32, in the order of the lines
-    features : (sum of feature_counts,) int32, ascending in each line
-    values : (sum of feature_counts,) float32, finite
+    label_counts, feature_counts : numbers of labels and of features of each image, int64 of shape (n_images,)
+    labels : labels of all images, in the order of the lines, int32 of shape (sum of label_counts,)
+    features : features of all images, in ascending order in each line, int32 of shape (sum of feature_counts,)
+    values : finite values of these features, in the same order, float32 of shape (sum of feature_counts,)
     """
 
     label_counts: NDArray[np.int64]
@@ -108,10 +112,12 @@ class Lines(NamedTuple):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read labels and features; images are in the order of the files and their lines.
+    """Read labels and features.
 
-    A missing or malformed file raises a `UserError` that names the file and the line. Two files that contradict each
-    other raise a `UserError` that names both files.
+    Images are in the order of the files and, in each file, in the order of the lines.
+
+    A missing or malformed file raises a `UserError` that names the file and, where possible, the line. Two files that
+    contradict each other raise a `UserError` that names both files.
     """
     names = [options.data] if options.data is not None else [*options.parts.values()]
     sizes, files = zip(*(read_images(raw / name) for name in names), strict=True)
@@ -141,8 +147,11 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def read_images(path: Path) -> tuple[Sizes, Lines]:
     """Read a file of images in blocks of lines.
 
+    Returns the sizes in the first line, and the labels and features of all images.
+
     Raises a `UserError` that names the line if a line is malformed or has a feature twice, or if the number of a label
-    or feature is too large for the counts in the first line; also if the first line states a wrong number of images.
+    or feature is too large for the sizes in the first line. A `UserError` is also raised if the number of images is not
+    as stated in the first line.
     """
     blocks: list[Lines] = []
     number = 1  # number of the last line that was read
@@ -184,7 +193,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield blocks of whole lines."""
+    """Yield the content of a file in blocks of whole lines."""
     opener: Any = gzip.open if path.suffix == ".gz" else io.open
     with _explained(path), opener(path, "rb") as stream:
         yield from line_blocks(stream)
@@ -200,7 +209,10 @@ def _read_header(line: bytes, path: Path) -> Sizes:
 
 
 def _read_lines(lines: list[bytes], first: int, sizes: Sizes, path: Path) -> Lines:
-    """Read the lines of some images; `first` is the line number of the first of them."""
+    """Parse the lines of some images.
+
+    `first` is the line number of the first of these lines.
+    """
     heads, _, tails = zip(*(line.partition(b" ") for line in lines), strict=True) if lines else ((), (), ())
     for number, (head, tail) in enumerate(zip(heads, tails, strict=True), first):
         if head and not LABELS.fullmatch(head):
@@ -221,7 +233,11 @@ def _read_lines(lines: list[bytes], first: int, sizes: Sizes, path: Path) -> Lin
 
 
 def _entries(tails: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the features and values of all entries in `tails`, which are already checked; polars parses fastest."""
+    """Return the features and values of all entries in `tails`.
+
+    `tails` contains the text after the labels in each line. This text must have been checked. Polars parses the text,
+    because this is the fastest way.
+    """
     words = b" ".join(tails).split()
     if not words:
         return np.empty(0, dtype=np.int32), np.empty(0)
@@ -239,7 +255,11 @@ def _wrong_entry(tail: bytes) -> str:
 
 
 def _line_of(entry: int, counts: NDArray[np.int64], first: int) -> int:
-    """Return the number of the line that contains an entry; `first` is the number of the first line."""
+    """Return the number of the line that contains an entry.
+
+    `entry` is the position of the entry among all entries. `counts` contains the number of entries in each line, and
+    `first` is the number of the first line.
+    """
     return first + int(np.searchsorted(np.cumsum(counts), entry, side="right"))
 
 
@@ -255,7 +275,11 @@ def _check_below(
 def _in_order(
     features: NDArray[np.int32], values: NDArray[np.float64], counts: NDArray[np.int64], first: int, path: Path
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return the features, ascending in each line, and their values."""
+    """Return the features, in ascending order in each line, and their values as float32.
+
+    `counts` contains the number of features in each line, and `first` is the number of the first line. Raises a
+    `UserError` if a line has a feature twice, or if a value is too large for float32.
+    """
     line = np.repeat(np.arange(len(counts)), counts)
     if np.any((np.diff(features) <= 0) & (np.diff(line) == 0)):
         order = np.lexsort((features, line))
@@ -274,7 +298,10 @@ def _in_order(
 
 
 def _parts(raw: Path, options: Options, n_images: list[int]) -> pl.Series | None:
-    """Return the part of each image, null for an image in no split file; None without a partition."""
+    """Return the part of each image, or None if there is no partition.
+
+    The part of an image that is in no split file is null.
+    """
     if options.parts:
         return pl.Series("part", np.repeat([*options.parts], n_images).tolist(), dtype=pl.String)
     if not options.splits:
@@ -292,7 +319,9 @@ def _parts(raw: Path, options: Options, n_images: list[int]) -> pl.Series | None
 
 
 def read_split(path: Path, split: int) -> list[int]:
-    """Return the image numbers in column `split` of a split file; images and columns are counted from 1.
+    """Return the image numbers in column `split` of a split file.
+
+    Images and columns are counted from 1.
 
     Raises a `UserError` that names the line if a line is malformed or has no such column.
     """
