@@ -1,20 +1,22 @@
 """Bayes-optimal label sets under a known conditional label distribution, computed exactly.
 
-The distribution is that of a simulated data set: given an image's features x, labels are independent
-(`formats/simulators/simulated_independent.py`) or form one of the sets of a catalogue
-(`formats/simulators/simulated_catalogue.py`). Y is the image's label set, and p_k = P(label k in Y | x).
+The distribution is known for simulated data sets. Y is the label set of an image with the features x, and the
+probability of label k is p_k = P(k in Y | x). Given x, labels are either independent
+(`formats/simulators/simulated_independent.py`), or Y is one of the sets of a catalogue
+(`formats/simulators/simulated_catalogue.py`). For each metric, the best set to predict is:
 
-    exact match   the most probable set: {k: p_k > 1/2} for independent labels, or the set S of the catalogue with the
-                  largest P(S | x)
-    example F1    the set A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. The
-                  best set of s labels contains the s labels k with the largest
+    exact match   the most probable set. For independent labels, this is the set of all k with p_k > 1/2. For a
+                  catalogue, it is the set S with the largest P(S | x)
+    example F1    the set A with the largest E[2 |A and Y| / (|A| + |Y|)], where E is the expectation given x, and the
+                  F1 of two empty sets is 1. Among the sets of s labels, the best one contains the s labels k with the
+                  largest gains
 
-                      g_ks = E[1(k in Y) 2 / (s + |Y|)]
+                      g_ks = E[1(k in Y) 2 / (s + |Y|)],
 
-                  and its expected F1 is the sum of these g_ks. The s with the largest sum is chosen, or the empty set
-                  if P(Y is empty) is larger
+                  and its expected F1 is the sum of these gains. The size s with the largest sum is chosen. If
+                  P(Y is empty) is at least as large as this sum, the empty set is chosen instead
     label count   the c labels with the largest p_k, where c is the most probable number of labels
-    Hamming distance  {k: p_k > 1/2}
+    Hamming distance  the labels k with p_k > 1/2
 
 Source: the formula for example F1 is from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for
 F-measure maximization", NIPS 2011; the other rules follow from the definitions.
@@ -43,20 +45,29 @@ class LabelDistribution(Protocol):
     """The distribution of the label sets of n images, given their features."""
 
     def marginals(self) -> Floats:
-        """Return p_k, (n, n_labels)."""
+        """Return the probability of each label for each image, (n, n_labels)."""
 
     def mode(self) -> Decision:
-        """Return the most probable set and its probability."""
+        """Return the most probable label set of each image, and the probability of this set."""
 
     def counts(self) -> Floats:
-        """Return P(|Y| = c) for c = 0 .. n_labels, (n, n_labels + 1)."""
+        """Return the probability of each number of labels for each image.
+
+        The result has shape (n, n_labels + 1), with a column for each number from 0 to n_labels.
+        """
 
     def gains(self) -> Floats:
-        """Return g_ks for s = 1 .. n_labels, (n, n_labels, n_labels), with the sizes s on the last axis."""
+        """Return the gains g_ks that the docstring of this module defines.
+
+        The result has shape (n, n_labels, n_labels). The second axis is for the label k, and the last axis is for the
+        size s, from 1 to n_labels.
+        """
 
 
 def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the most probable set of each image, and its probability, which is the expected exact match.
+    """Return the most probable label set of each image, and the probability of this set.
+
+    The probability is the expected exact match.
 
     Parameters
     ----------
@@ -68,7 +79,10 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return each image's label set with the largest expected F1, and this F1; see `exact_match` for parameters."""
+    """Return the label set with the largest expected F1 for each image, and this expected F1.
+
+    The parameters are those of `exact_match`.
+    """
     distribution = distribution_of(features, truth)
     gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
@@ -82,10 +96,11 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 
 
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
+    """Return the c most probable labels of each image, where c is the image's most probable number of labels.
 
-    No other rule predicts the right number of labels more often, and no other set of c labels has a larger expected
-    number of hits. The parameters are those of `exact_match`.
+    The field `expected` of the result is the probability that the image has c labels. No other rule predicts the right
+    number of labels more often, and no other set of c labels has a larger expected number of hits. The parameters are
+    those of `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()
@@ -94,7 +109,11 @@ def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def hamming_distance(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the labels with p_k > 1/2, and the expected number of wrong labels; see `exact_match` for parameters."""
+    """Return the labels of each image with a probability above 1/2, and the expected Hamming distance.
+
+    The Hamming distance is the number of labels that are wrongly predicted or missed. The parameters are those of
+    `exact_match`.
+    """
     chance = distribution_of(features, truth).marginals()
     return Decision(chance > 0.5, np.minimum(chance, 1 - chance).sum(axis=1))
 
@@ -121,7 +140,10 @@ class Independent:
         return number_of_successes(self.chance)
 
     def gains(self) -> Floats:
-        """Return g_ks, which is p_k times the sum over c of P(|Y without k| = c) 2 / (s + 1 + c)."""
+        """Return the gains g_ks, in the symbols of this module's docstring.
+
+        For independent labels, g_ks is p_k times the sum, over c, of P(c labels other than k in Y) 2 / (s + 1 + c).
+        """
         n_labels = self.chance.shape[1]
         without_label = self.chance[:, None, :] * (1 - np.eye(n_labels))  # in row k, label k has probability 0
         sizes = np.arange(1, n_labels + 1)
@@ -138,7 +160,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, sets: NDArray[np.bool_], chance: Floats) -> "Catalogue":
-        """Return the distribution after merging equal sets (filtering out labels can make sets equal)."""
+        """Merge equal sets, which can arise when labels are filtered out, and return the distribution."""
         unique_sets, set_of = np.unique(sets, axis=0, return_inverse=True)
         return cls(unique_sets, chance @ (set_of[:, None] == np.arange(len(unique_sets))))
 
@@ -152,7 +174,10 @@ class Catalogue:
         return np.asarray(self.chance @ (self.sets.sum(axis=1)[:, None] == np.arange(self.sets.shape[1] + 1)))
 
     def gains(self) -> Floats:
-        """Return g_ks, the sum, over the label sets S that contain k, of 2 P(S | x) / (s + |S|)."""
+        """Return the gains g_ks, in the symbols of this module's docstring.
+
+        For a catalogue, g_ks is the sum of 2 P(S | x) / (s + |S|) over all sets S that contain k.
+        """
         n_sets, n_labels = self.sets.shape
         gain_of_size = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
         of_set = self.sets[:, :, None] * gain_of_size[:, None, :]
@@ -160,9 +185,10 @@ class Catalogue:
 
 
 def number_of_successes(chance: Floats) -> Floats:
-    """Return the probabilities of 0 .. K successes, (..., K + 1), in K independent trials with probabilities (..., K).
+    """Return the distribution of the number of successes in K independent trials.
 
-    This is the Poisson-binomial distribution, computed by adding one trial after the other.
+    `chance`, (..., K), contains the probability of success in each trial. The result, (..., K + 1), contains the
+    probabilities of 0 to K successes. This Poisson-binomial distribution is computed by adding one trial at a time.
     """
     probabilities = np.zeros((*chance.shape[:-1], chance.shape[-1] + 1))
     probabilities[..., 0] = 1
@@ -175,7 +201,10 @@ def number_of_successes(chance: Floats) -> Floats:
 
 
 def first_labels(order: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return the first `sizes[i]` labels of each list `order[i]` as (n, n_labels) bool."""
+    """Return a mask that marks the first `sizes[i]` labels of each list `order[i]`.
+
+    Each list contains all labels. The mask has shape (n, n_labels), with a column for each label.
+    """
     labels = np.zeros(order.shape, dtype=bool)
     np.put_along_axis(labels, order, np.arange(order.shape[1]) < sizes[:, None], axis=1)
     return labels

@@ -4,10 +4,11 @@ import polars as pl
 
 
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each seed, the epoch with the best validation metric in a method's history on a task.
+    """Return the epoch with the best validation metric for each seed.
 
-    Returns a row for each seed, in ascending order, with the columns seed, epoch and seconds (training time up to the
-    end of that epoch, without validation).
+    `history` contains the rows of the table HISTORY of `core.schemas` for a method on a task. The result has a row for
+    each seed, in ascending order, with the columns seed, epoch and seconds. The column seconds is the training time up
+    to the end of the epoch, without validation.
     """
     epochs = history.filter(phase="selection").sort("seed", "epoch")
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
@@ -16,11 +17,11 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
-    """Return the training time up to the best epoch, in seconds, measured while no other job was running.
+    """Return the training time of each seed up to its best epoch, in seconds.
 
-    `timing` contains the rows of the table TIMING of `core.schemas` for a method on a task. Returns a dictionary from
-    each seed, in ascending order, to the median over its repeats. The dictionary is empty if the run does not time
-    training up to the best epoch (`timing.to_best_epoch`).
+    `timing` contains the rows of the table TIMING of `core.schemas` for a method on a task. These times were measured
+    while no other job was running. The result is a dictionary from seeds, in ascending order, to the median time over
+    all repeats. It has no entries if the run does not time training up to the best epoch (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

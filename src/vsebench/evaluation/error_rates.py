@@ -1,4 +1,4 @@
-"""Simulate how often the test over images and seeds detects a known difference between two methods."""
+"""Simulate how often the test of `estimates.py` detects a known difference between two methods."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ import numpy as np
 from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, stack
 from vsebench.evaluation.significance import bootstrap_all
 
-# How the variance among images is divided: half of it is common to all seeds, all is specific to a seed, or all is
-# common. `heavy tails`: half is common, and the noise of images and seeds has Student's distribution with 2.5 degrees
-# of freedom.
+# The share of the variance among images that is common to all seeds. The rest is specific to a seed. The share is 1/2
+# for `half`, 0 for `specific` and 1 for `common`. For `heavy tails`, it is also 1/2, and the noise of images and seeds
+# has Student's distribution with 2.5 degrees of freedom.
 Noise = Literal["half", "specific", "common", "heavy tails"]
 NOISES: tuple[Noise, ...] = get_args(Noise)
 COMMON = {"half": 0.5, "specific": 0.0, "common": 1.0, "heavy tails": 0.5}
@@ -25,19 +25,23 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Simulation:
-    """Groups of simulated tasks. The effect in a group is the difference between two methods, averaged over its tasks.
+    """A simulation of groups of tasks, in which a test compares two methods.
+
+    Each task has `N_METHODS` methods. The first two are compared. All methods but the first are equally good. The
+    effect of a group is the difference between the two methods, averaged over the tasks of the group.
 
     Parameters
     ----------
     n_seeds : number of seeds of each method
-    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation of the difference
-        between the two methods over seeds, divided by the standard error of this difference over images for one seed
-    difference : the true difference on each task, divided by its standard error over images for one seed
+    ratios : the ratios to simulate; the random draws are the same for all ratios. A ratio states how much the
+        difference between the two methods varies. It is the standard deviation of the difference between seeds, divided
+        by the standard error of the difference over images for one seed
+    difference : the true difference between the two methods on each task. The unit is the standard error of the
+        difference over images for one seed
     noise : the distribution of the noise
-    n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
-        has `N_METHODS` methods, of which all but the first are equally good
-    same_images : whether the tasks of a group have the same images; if so, they share the deviations of seeds, and
-        the part of the noise of images that is common to all seeds
+    n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group
+    same_images : whether all tasks of a group have the same images. If so, these tasks also share the deviations of
+        seeds, and the part of the noise of images that is common to all seeds
     others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
         methods
     """
@@ -51,7 +55,9 @@ class Simulation:
     others: float = 1.0
 
     def share_found(self, groups: int, helped: bool = True) -> Values:
-        """Return the share of groups in which the test finds a difference, (ratios, n_tasks).
+        """Return the share of groups in which the test finds a difference.
+
+        The result has a row for each of the `ratios`, and a column for each of the group sizes `n_tasks`.
 
         Parameters
         ----------
@@ -67,7 +73,10 @@ class Simulation:
         return found / groups
 
     def batches(self, groups: int) -> Iterator[list["Drawn"]]:
-        """Yield draws for up to `AT_ONCE` groups at once: a list whose item n contains task n of each group."""
+        """Yield the simulated tasks of up to `AT_ONCE` groups at once.
+
+        Item n of a yielded list contains task n of each of these groups.
+        """
         settings = [self.n_seeds, round(100 * self.difference), NOISES.index(self.noise), self.same_images]
         rng = np.random.default_rng(settings)
         for start in range(0, groups, AT_ONCE):
@@ -82,20 +91,21 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
+    """One simulated task for each of several groups.
 
-    The quantities of `still` are the means of the first two methods: both means in the first group, then both in the
-    second, and so on. Each item of `still.peers` contains the means of one method, (n_seeds, groups).
+    `still` contains the estimates before the variation between seeds is added. Its quantities are the means of the
+    first two methods: the two means in the first group, then the two means in the second group, and so on. Each item of
+    `still.peers` contains the means of one method, (n_seeds, groups).
     """
 
     still: Estimates
-    seeds: Values  # (n_seeds, groups, N_METHODS)
+    seeds: Values  # (n_seeds, groups, N_METHODS), the variation between seeds, as `Draws.seeds` returns it
 
     def at(self, ratio: float, helped: bool = True) -> Estimates:
         """Return the estimates for one of the `ratios` of `Simulation`.
 
-        A method's deviation with a seed is added to its mean for this seed and to all resamples of this mean. Without
-        `helped`, the variances of the other methods are not used.
+        The deviation of a method for a seed is added to the method's mean for this seed, and to all resamples of this
+        mean. If `helped` is false, the variances of the other methods are not used.
         """
         deviations = ratio / np.sqrt(2) * self.seeds
         of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
@@ -105,7 +115,9 @@ class Drawn:
 
 
 def mean_difference(parts: Sequence[Estimates]) -> Estimate:
-    """Return the difference between the two methods, averaged over the tasks of each group, (groups,).
+    """Return the difference between the two methods in each group, averaged over the tasks of the group.
+
+    The values of the result have shape (groups,).
 
     Parameters
     ----------
@@ -121,29 +133,37 @@ def mean_difference(parts: Sequence[Estimates]) -> Estimate:
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws random values, (N_IMAGES, groups, N_METHODS), for one task in each of `groups` groups at once."""
+    """A source of random values for one task in each of `groups` groups."""
 
     rng: np.random.Generator
     noise: Noise
     groups: int
 
     def images(self, difference: float) -> Values:
-        """Draw the values before the noise of seeds is added; the first method is better by `difference`."""
+        """Draw the part of the images' values that is common to all seeds.
+
+        The result has shape (N_IMAGES, groups, N_METHODS). Its expected value is `difference` for the first method, and
+        0 for the other methods.
+        """
         values = self._draw(self._deviation(COMMON[self.noise]), N_IMAGES, self.groups, N_METHODS)
         values[:, :, 0] += difference
         return values
 
     def seeds(self, n_seeds: int, others: float) -> Values:
-        """Return deviations of the methods' means for each seed, (n_seeds, groups, N_METHODS).
+        """Draw a deviation of each method's mean for each seed.
 
-        The deviations have the standard deviation 1 for the first two methods, and `others` for the remaining methods.
+        The result has shape (n_seeds, groups, N_METHODS). The standard deviation is 1 for the first two methods, and
+        `others` for the remaining methods.
         """
         values = self._draw(1.0, n_seeds, self.groups, N_METHODS)
         values[:, :, 2:] *= others
         return values
 
     def task(self, images: Values, seeds: Values) -> Drawn:
-        """Return the estimates of one task in each group, with noise that is specific to each seed."""
+        """Draw the noise of images that is specific to each seed, and return one task in each group.
+
+        `images` and `seeds` are results of the methods with these names.
+        """
         specific = self._deviation(1 - COMMON[self.noise])
         tables = [images + self._draw(specific, *images.shape) for _ in seeds]
         pairs = [table[:, :, :2].reshape(N_IMAGES, -1) for table in tables]
@@ -152,9 +172,10 @@ class Draws:
         return Drawn(replace(stack(pairs, bootstrap_all(pairs, RESAMPLES)), peers=peers), seeds)
 
     def _deviation(self, share: float) -> float:
-        """Return the standard deviation of the part of a method's noise that has this share of the variance.
+        """Return the standard deviation of noise that makes up a share of the variance among images.
 
-        In one seed, the difference between the means of two methods has the variance 1.
+        The variance among images is such that, for one seed, the difference between the means of two methods has the
+        variance 1.
         """
         return float(np.sqrt(N_IMAGES / 2 * share))
 

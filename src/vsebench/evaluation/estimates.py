@@ -1,19 +1,30 @@
 """Intervals and tests for metrics over test images and seeds, where both the images and the seeds are samples.
 
-A mean over seeds has three sources of variance: the images, whose variance is estimated from bootstrap resamples; the
-seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
-(`seed_variance.py`); and, if one search chose the settings for all seeds, this choice (`spread.py`). The half-width of
-an interval at the confidence level 1 - a is
+A mean over seeds has up to three sources of variance:
+
+- the images, whose variance is estimated from bootstrap resamples
+- the seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
+  (`seed_variance.py`)
+- the choice of settings, if one search chose the settings for all seeds (`spread.py`)
+
+The half-width of an interval at the confidence level 1 - a is
 
     sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds) + t(n - 1)^2 V_choice),
 
-where t(k) is the 1 - a / 2 quantile of Student's distribution with k degrees of freedom, and n is the number of images.
-V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom (S - 1 without the help of other
-methods). V_images is the variance of the mean over seeds when images are resampled, and V_common the part of V_images
-that is common to all seeds. V_choice is the variance due to the choice of settings, which more seeds do not reduce; if
-it is not known, 0 is used. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the
-help of other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya 22,
-1960). The p-value is the smallest value of a for which the interval excludes the tested value.
+where
+
+    t(k)      the 1 - a / 2 quantile of Student's distribution with k degrees of freedom
+    n         the number of images
+    V_images  the variance of the mean over seeds when images are resampled
+    V_common  the part of V_images that is common to all seeds
+    V_seeds   the variance between S seeds, divided by S
+    f         the degrees of freedom of V_seeds; they are S - 1 without the help of other methods
+    V_choice  the variance due to the choice of settings, which more seeds do not reduce; 0 if it is not known
+
+V_seeds already contains the part of V_images that is not common to all seeds. Therefore V_common, not V_images, is
+added to V_seeds. Without the help of other methods, the interval has at least its nominal coverage, whatever the
+variances are (Banerjee, Sankhya 22, 1960). The p-value is the smallest value of a for which the interval excludes the
+tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -37,7 +48,7 @@ HALVINGS = 50  # number of halvings of the interval from log(SMALLEST_P) to 0, w
 
 @dataclass(frozen=True)
 class Estimates:
-    """Quantities, such as the metrics of methods, measured on test images for each seed, with bootstrap resamples.
+    """Quantities, such as the metrics of methods, for each seed and for each bootstrap resample of the test images.
 
     A resample draws the same images for all quantities, and for all seeds with the same number of images.
     """
@@ -45,24 +56,25 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    # Method -> its quantity for each seed: (n_seeds,), or (n_seeds, n_tasks) for several tasks. Contains only methods
-    # for which this quantity is known.
+    # Maps each method on the task to its metric for each seed, (n_seeds,). For several tasks, the metrics have shape
+    # (n_seeds, n_tasks). Methods whose metric is not known are left out.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
-    # Deviations due to the choice of settings, (n_searches, n_quantities): by how much one standard deviation of a
-    # search changes each quantity (`spread.deviations`). None: settings were chosen for each seed separately, or the
-    # deviations are not known.
+    # Deviations due to the choice of settings, (n_searches, n_quantities), as `spread.deviations` returns them. A row
+    # states by how much one standard deviation of a search changes each quantity. None if settings were chosen for each
+    # seed separately, or if the deviations are not known.
     choices: Values | None = None
 
     @property
     def means(self) -> Values:
-        """Means over seeds, (n_quantities,)."""
+        """The mean of each quantity over all seeds, (n_quantities,)."""
         return np.asarray(self.by_seed.mean(axis=0))
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Join the estimates of several tasks: the result has all their quantities, and their common `peers`.
+        """Join the estimates of several tasks.
 
-        Seeds are paired by their position; if a part has more seeds than another one, its last seeds are left out.
+        The result has the quantities of all tasks, and those `peers` that all tasks have in common. Seeds are paired by
+        their position. If a task has more seeds than another one, the last seeds of the former are left out.
         """
         n_seeds = min(len(part.by_seed) for part in parts)
         by_seed = np.concatenate([part.by_seed[:n_seeds] for part in parts], axis=1)
@@ -78,7 +90,7 @@ class Estimates:
         return np.zeros((0, self.by_seed.shape[1])) if self.choices is None else self.choices
 
     def each(self) -> "Estimate":
-        """Return the estimate of each quantity, (n_quantities,)."""
+        """Return an estimate of each quantity; the values have shape (n_quantities,)."""
         peers = list(self.peers.values())
         of_task = typical_of(np.column_stack(peers), len(peers) + 1) if peers else ALONE
         choice = np.sum(self.deviations**2, axis=0)
@@ -87,7 +99,10 @@ class Estimates:
         )
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return the estimates of differences: each of the quantities `others` minus the quantity n, (n_others,)."""
+        """Subtract the quantity `n` from each of the quantities `others`, and return estimates of the differences.
+
+        The values of the result have shape (n_others,).
+        """
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean, means = samples.mean(axis=0), by_seed.mean(axis=0)
@@ -96,21 +111,21 @@ class Estimates:
 
     @cached_property
     def typical_difference(self) -> Typical:
-        """The typical variance between seeds of the difference between two methods on the task."""
+        """The variance between seeds that the difference between two methods on the task typically has."""
         return self._typical(lambda pair: pair[:, 0] - pair[:, 1])
 
     def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
-        """Return the typical variance between seeds of a statistic of two methods on the task."""
+        """Return the variance between seeds that a statistic of two methods on the task typically has."""
         # The quantities of two methods alternate, task by task.
         pairs = (np.stack(pair, axis=-1) for pair in combinations(self.peers.values(), 2))
         of_pairs = [statistic(pair.reshape(len(pair), -1)) for pair in pairs]
         return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return the estimate of a function of the quantities' means over seeds.
+        """Return an estimate of a function of the quantities' means over seeds.
 
-        `statistic` is this function, from (m, n_quantities) to (m, ...). If there are `peers`, the quantities are those
-        of two methods, on one task or on several tasks side by side.
+        `statistic` is this function. It maps arrays of shape (m, n_quantities) to arrays of shape (m, ...). If there
+        are `peers`, the quantities have to be those of two methods, on one task or on several tasks side by side.
         """
         of_samples = [statistic(samples) for samples in self.samples]
         value = statistic(self.means[np.newaxis])[0]
@@ -125,7 +140,10 @@ class Estimates:
         )
 
     def _choice_variance(self, statistic: Callable[[Values], Values], value: Values) -> Values:
-        """Return the variance of a statistic due to the choice of settings, given its value without deviations."""
+        """Return the variance of a statistic that is due to the choice of settings.
+
+        `value` is the statistic without deviations, and the result has the same shape.
+        """
         if not len(self.deviations):
             return np.zeros_like(value)
         return np.asarray(np.sum((statistic(self.means + self.deviations) - value) ** 2, axis=0))
@@ -133,18 +151,18 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Values and the components of their variance, (...) each."""
+    """Values and the components of their variance; all arrays have the same shape."""
 
-    value: Values  # over all seeds
+    value: Values  # the estimated values over all seeds
     images: Values  # variance when images are resampled
     common: Values  # the part of `images` that is common to all seeds
-    seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed (unknown)
+    seeds: Values  # variance between seeds, divided by the number of seeds; 0 for a single seed
     choice: Values  # variance due to the choice of settings; 0 if it is not known
     n_units: int  # number of images (or labels)
-    freedom: float | Values  # degrees of freedom of `seeds`, an array (...) if they differ; 0 for a single seed
+    freedom: float | Values  # degrees of freedom of `seeds`, an array if they differ; 0 for a single seed
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
-        """Return the half-width of the interval at the confidence level 1 - `level`, (...)."""
+        """Return the half-width of each value's interval at the confidence level 1 - `level`."""
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
@@ -152,12 +170,15 @@ class Estimate:
         return np.asarray(np.sqrt(of_both + of_images * self.choice))
 
     def interval(self) -> tuple[Values, Values]:
-        """Return the ends of the 95 % interval, (...) each."""
+        """Return the lower and the upper ends of the values' 95 % intervals."""
         half = self.half_width()
         return self.value - half, self.value + half
 
     def p_value(self, bound: float = 0.0) -> Values:
-        """Test whether the values equal `bound`; return the two-sided p-values, (...), at least `SMALLEST_P` each."""
+        """Return the two-sided p-value of each value, for the hypothesis that it equals `bound`.
+
+        No p-value is smaller than `SMALLEST_P`.
+        """
         distance = np.abs(self.value - bound)
         low = np.full(distance.shape, np.log(SMALLEST_P))
         high = np.zeros(distance.shape)
@@ -181,10 +202,10 @@ def estimate(
 
     Parameters
     ----------
-    value : (...), over all seeds
-    by_seed : (n_seeds, ...), the values of the seeds
-    samples : (n_seeds, resamples, ...), the values of each seed's resamples
-    of_mean : (resamples, ...), the values of the mean over seeds for each resample
+    value : (...), the values over all seeds
+    by_seed : (n_seeds, ...), the values for each seed
+    samples : (n_seeds, resamples, ...), the values for each seed and resample
+    of_mean : (resamples, ...), the values over all seeds for each resample
     n_units : the number of images (or labels) per seed
     of_task : the typical variance between seeds on the task
     choice : (...), the variance due to the choice of settings
@@ -201,7 +222,11 @@ def estimate(
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
-    """Estimate the typical variance between seeds of the statistics in `by_seed`, (n_seeds, n_statistics, ...)."""
+    """Estimate the variance between seeds that statistics typically have.
+
+    `by_seed`, (n_seeds, n_statistics, ...), contains the statistics for each seed. `n_methods` is the number of
+    methods that are compared. The numbers in the result have shape (...).
+    """
     if len(by_seed) == 1:
         return ALONE
     variances = np.moveaxis(by_seed.var(axis=0, ddof=1), 0, -1)
@@ -216,6 +241,10 @@ def typical_of(by_seed: Values, n_methods: int) -> Typical:
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
-    """Return estimates of means over units, from a table (n_units, n_quantities) and its resamples for each seed."""
+    """Return estimates of quantities that are means over units, such as images.
+
+    `seeds` contains a table of the units' values, (n_units, n_quantities), for each seed. `samples` contains the means
+    over resampled units, (resamples, n_quantities), for each seed.
+    """
     by_seed = np.stack([table.mean(axis=0) for table in seeds])
     return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

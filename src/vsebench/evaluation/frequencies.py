@@ -1,4 +1,4 @@
-"""How frequent each label is in training, and the labels' weights in propensity metrics."""
+"""The training frequencies of labels, and the weights of labels in propensity metrics."""
 
 from dataclasses import dataclass
 
@@ -26,14 +26,15 @@ class Frequencies:
 
     @classmethod
     def of_training(cls, training: Training, propensity: Propensity) -> "Frequencies":
-        """Count the images with each label, among those on which the tested models are trained."""
+        """Count the images with each label among the training images of the tested models."""
         counts = np.bincount(training.labels.label_of_pair, minlength=training.labels.n_labels)
         return cls(counts.astype(np.int64), len(training.images), propensity)
 
     def weights(self) -> NDArray[np.float64]:
-        """Return 1 / p of each label, (n_labels,); `metrics.base.PropensityMetric` defines the propensity p.
+        """Return the weight 1 / p of each label, (n_labels,), where p is the label's propensity.
 
-        With fewer than three training images, the C of this definition would be negative; all weights are then 1.
+        `metrics.base.PropensityMetric` defines p. With fewer than three training images, the constant C in that
+        definition would be negative. In this case, all weights are 1.
         """
         a, b = self.propensity.a, self.propensity.b
         c = max(np.log(max(self.n_images, 1)) - 1, 0.0) * (b + 1) ** a

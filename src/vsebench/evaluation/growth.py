@@ -14,10 +14,11 @@ Values = NDArray[np.float64]
 def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
-    Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over
-    repeats), ci_low and ci_high. Times do not grow exactly as a power of the size. Therefore the bounds are the
-    smallest and the largest exponent between neighbouring sizes (means over repeats), widened by the half-width of the
-    exponent's 95 % t-interval over repeats, which is infinite for a single repeat.
+    The result has a row for each method and variable, with the columns method, variable, exponent, ci_low and ci_high.
+    The exponent is fitted to the logarithms by least squares, and averaged over the repeats. Times do not grow
+    exactly as a power of the size. Therefore an exponent is also computed for each pair of neighbouring sizes, as a
+    mean over repeats. The bounds ci_low and ci_high are the smallest and the largest of these exponents, widened by the
+    half-width of the 95 % t-interval of the fitted exponent over repeats. This half-width is infinite for one repeat.
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):
@@ -33,14 +34,15 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
 
 
 def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> Values:
-    """Fit a cost formula to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
+    """Fit a cost formula to the times of each repeat, and return the largest relative error of each fit.
 
-    The cost is a constant plus the sum of the terms, each multiplied by a coefficient. The constant and the
-    coefficients are non-negative and minimise the sum of the squared relative errors in each repeat.
+    The formula is a constant plus the sum of the terms, where each term is multiplied by a coefficient. The constant
+    and the coefficients are non-negative numbers that minimise the sum of the squared relative errors. The result has
+    shape (n_repeats,).
 
     Parameters
     ----------
-    times : the method's rows of `core.schemas.SCALING`, which contain the sizes
+    times : the rows of a method in the table `core.schemas.SCALING`, which contain the times and the sizes
     terms : products of powers: {"images": 1, "factors": 2} is the number of images times the squared number of factors
     """
     from scipy.optimize import nnls
@@ -59,7 +61,7 @@ def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> V
 
 
 def half_width(repeats: Values) -> float:
-    """Return the half-width of the 95 % t-interval of a mean over repeats; infinite for a single repeat."""
+    """Return the half-width of the 95 % t-interval of a mean over repeats, or infinity for a single repeat."""
     if len(repeats) < 2:
         return np.inf
     return float(stdtrit(len(repeats) - 1, 0.975) * repeats.std(ddof=1) / np.sqrt(len(repeats)))

@@ -1,8 +1,8 @@
 """Test whether a model has learnt to tell its training images apart.
 
-It is not enough that all numbers of the model are finite. With a learning rate of 1e6, the vectors of WSABIE stay
-short, because their length is limited, but its ranking is random. The weights of a linear model become large with this
-learning rate, but its ranking is good.
+The size of a model's numbers does not show whether the model has learnt. With a learning rate of 1e6, the vectors of
+WSABIE stay short, because their length is limited, but WSABIE ranks labels at random. With the same learning rate, the
+weights of a linear model become large, but the linear model ranks labels well.
 """
 
 import math
@@ -24,8 +24,9 @@ def has_learnt(model: Model, problem: Problem) -> bool:
 
     At most `MOST_IMAGES` images are drawn, and each is compared with the next one. The advantage of an image is the AUC
     of its ranking with its own labels as positives, minus the AUC of the same ranking with the labels of the next image
-    as positives. The mean advantage is 0 for a model that gives all images the same ranking. Returns True if there are
-    too few images to tell, or if all have the same labels.
+    as positives. The mean advantage is 0 for a model that gives all images the same ranking. A model has learnt if its
+    mean advantage exceeds 0 by more than `ERRORS` standard errors. The result is also True if there are fewer than
+    `FEWEST_IMAGES` images, or if all images have the same labels.
     """
     labels, features, images = problem.training.labels, problem.features, problem.training.images
     images = images[labels.n_labels_of_row[images] > 0]
@@ -44,14 +45,17 @@ def has_learnt(model: Model, problem: Problem) -> bool:
 
 
 def share_in_order(ranks: NDArray[np.float64], chosen: Mask) -> NDArray[np.float64]:
-    """Return the share of (chosen label, other label) pairs in which the chosen label has the larger rank.
+    """Return, for each image, the share of label pairs that are in the right order.
+
+    A pair consists of a chosen label and a label that is not chosen. It is in the right order if the chosen label has
+    the larger rank. A pair of labels with the same rank counts half. The share is the area under the ROC curve.
 
     Parameters
     ----------
     ranks : (n, n_labels), from 1 for the lowest score; labels with the same score have their mean rank
     chosen : (n, n_labels), whether a label is chosen
 
-    Returns (n,): the area under the ROC curve; 0.5 if no label or every label is chosen.
+    The result has shape (n,). It is 0.5 for an image if no label or every label is chosen.
     """
     n_chosen = chosen.sum(axis=1)
     pairs = n_chosen * (chosen.shape[1] - n_chosen)

@@ -41,8 +41,12 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics if models are trained on other labels of the test images,
-    list metrics if the data set has no siblings, and metrics that need label frequencies if these are not known.
+    A metric is NaN if it cannot be computed. This concerns:
+
+    - label metrics, if the models are trained on other labels of the test images
+    - list metrics, if the data set has no siblings
+    - popularity metrics and propensity metrics, if the frequencies of labels are not known
+    - metrics of seen and unseen labels, if all held-out labels are seen or all are unseen
     """
 
     values: Values  # (n_metrics,)
@@ -61,9 +65,10 @@ def measure(
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
-    Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
-    `schemas.SIBLINGS`, or None if the data set has none. `learnt`, one bool for each label of the data set, marks the
-    labels that the models are trained on; None means all labels. `frequencies` is None if they are not known.
+    Each resample draws the same images for all models. `n_labels` is the number of candidates. `siblings` is the table
+    `schemas.SIBLINGS`, or None if the data set has no siblings. `learnt` is a mask over the labels of the data set,
+    which marks the labels that the models are trained on. If it is None, the models are trained on all labels.
+    `frequencies` is None if the frequencies of labels are not known.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
@@ -89,8 +94,8 @@ def measure(
 def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return the mean of each rank metric over all images, over the cold images, and over the other images.
 
-    `ranks` is the table `schemas.RANKS` of a model. The columns of the result are metric, images ("all", "cold" or
-    "others"), value and n (the number of images); empty groups have no rows.
+    `ranks` is the table `schemas.RANKS` of a model, which marks the cold images. The columns of the result are metric,
+    images (the group: "all", "cold" or "others"), value, and n (the number of images). Empty groups have no rows.
     """
     cold = ranks.group_by("image", maintain_order=True).agg(pl.col("cold").first())["cold"].to_numpy()
     by_image = values(ranks, metrics)
@@ -106,7 +111,10 @@ def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
-    """Return metrics of label sets that were predicted for the same images, with the same resamples for all sets."""
+    """Return the metrics of several predictions of label sets for the same images.
+
+    Each resample draws the same images for all predictions.
+    """
     of_images, of_equal_labels = _of_kind(metrics, ImageSetMetric), _of_kind(metrics, EqualLabelsMetric)
     of_counts = [name for name in _of_kind(metrics, SetMetric) if name not in of_equal_labels]
     parts = []
@@ -126,7 +134,7 @@ def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: i
 
 
 def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Measured]:
-    """Measure metrics whose resamples are made from what each image adds to the metric (`EqualLabelsMetric`)."""
+    """Measure metrics of the class `EqualLabelsMetric`, whose docstring explains their resamples."""
     metrics = [metric_of_kind(name, EqualLabelsMetric, "label sets of images", "macro_f1") for name in names]
     tables = [np.stack([metric.lost_without(label_sets) for metric in metrics], axis=1) for label_sets in sets]
     measured = []
@@ -139,7 +147,10 @@ def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resam
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
-    """Shift the resamples of metrics with `recentred` so that their median is the metric's value, and clip them."""
+    """Shift the resamples of each `recentred` metric so that their median is the metric's value.
+
+    The shifted resamples are clipped to the range of possible values. Other metrics are not changed.
+    """
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:
@@ -153,7 +164,10 @@ def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str
 
 
 def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Sequence[str]) -> list[Measured]:
-    """Join the metrics of each model, which were measured in parts, in the order of `metrics`."""
+    """Join metrics that were measured in parts, and return them for each model in the order of `metrics`.
+
+    A part consists of the names of its metrics, and of their values for each model.
+    """
     order = [[name for names, _ in parts for name in names].index(name) for name in metrics]
     return [
         Measured(
@@ -166,7 +180,10 @@ def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Se
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
-    """Measure metrics that are means over images or labels, from each model's values, (n_units, n_metrics)."""
+    """Measure metrics that are means over units, which are images or labels.
+
+    `tables` contains the values of each model, (n_units, n_metrics).
+    """
     samples = bootstrap_all(tables, resamples)
     return [
         Measured(table.mean(axis=0), sample, np.full(table.shape[1], len(table), dtype=np.int64))
@@ -175,7 +192,10 @@ def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
 
 
 def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
-    """Return label metrics, (n_labels with a test image, n_metrics), or NaN if images were not ranked."""
+    """Return label metrics, with a row for each label that has a test image.
+
+    If images were not ranked, the result is a single row of NaN.
+    """
     if model.label_ranks is None:
         return np.full((1, len(metrics)), np.nan)
     kind = LabelMetric, "the ranks of images", "label_map"
@@ -185,14 +205,20 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
 
 
 def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame | None) -> Values:
-    """Return list metrics, (n_images with a label, n_metrics), or NaN without siblings."""
+    """Return list metrics, with a row for each image that has a held-out label.
+
+    If `siblings` is None, the result is a single row of NaN.
+    """
     if siblings is None:
         return np.full((1, len(metrics)), np.nan)
     return list_values(model.lists, model.ranks, metrics, siblings)
 
 
 def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequencies | None) -> Values:
-    """Return popularity metrics, (n_images with a label, n_metrics), or NaN without frequencies."""
+    """Return popularity metrics, with a row for each image that has a held-out label.
+
+    If `frequencies` is None, the result is a single row of NaN.
+    """
     if frequencies is None:
         return np.full((1, len(metrics)), np.nan)
     return popularity_values(model.lists, model.ranks, metrics, frequencies.of_labels)
@@ -201,7 +227,10 @@ def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequ
 def _measure_shares(
     models: Sequence[Ranked], metrics: Sequence[str], frequencies: Frequencies | None, resamples: int
 ) -> list[Measured]:
-    """Return propensity metrics: a mean divided by the best possible mean, over all images and over each resample."""
+    """Measure propensity metrics, each of which is a mean over images divided by the best possible mean.
+
+    For a resample, both means are taken over the images of the resample. All metrics are NaN if `frequencies` is None.
+    """
     if frequencies is None:
         return _measure_units([np.full((1, len(metrics)), np.nan) for _ in models], resamples)
     weights = frequencies.weights()
@@ -217,7 +246,11 @@ def _measure_shares(
 def _measure_seen(
     models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
 ) -> list[Measured]:
-    """Return a metric that combines the recalls of seen and of unseen labels (means over images with such labels)."""
+    """Measure a metric that combines the recall of seen labels with the recall of unseen labels.
+
+    The recall of seen labels is a mean over the images with a seen label, and the recall of unseen labels is a mean
+    over the images with an unseen label.
+    """
     metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
     tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
     measured = []
@@ -232,7 +265,12 @@ def _measure_seen(
 
 
 def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
-    """Return, for each image, the recalls of its seen and unseen labels (0 if it has none), and whether it has any."""
+    """Return the recall of seen labels and the recall of unseen labels for each image.
+
+    The result has shape (n_images, 4). The first two columns are the recalls of seen and of unseen labels. A recall is
+    0 if the image has no label of this kind. The third column is 1 if the image has a seen label, and 0 if not. The
+    fourth column states the same for unseen labels.
+    """
     seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
     # The order of held-out labels matters here, but `rank` does not fix the order of two held-out labels that have no
     # negative between them.
@@ -264,8 +302,9 @@ def _measure_first_labels(
 def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     """Return label sets in which the first `cutoff` labels of each list are predicted.
 
-    Images without a label have no ranks and are left out, as they are in means over images. Labels are renumbered, so
-    `n_labels` can be the number of candidates, and means over labels include only candidates.
+    Images without a held-out label are left out, because they have no ranks. Means over images leave them out, too.
+    Labels are renumbered without gaps. Therefore `n_labels` can be the number of candidates, and means over labels
+    include only candidates.
     """
     images = model.ranks["image"].unique().sort()
     predicted = model.lists.filter(pl.col("rank") <= cutoff).select("image", "label")

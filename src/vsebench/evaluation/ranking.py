@@ -1,14 +1,20 @@
-"""Compute the ranks of held-out labels, the basis of most metrics, and the first labels of each ranked list.
+"""Compute the ranks of held-out labels, and the first labels of each ranked list.
 
-The candidates of an image are the labels of the protocol without the image's training labels. A held-out label is
-compared with the image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied`
-score the same. `right` counts the held-out labels that score at least as high, including the label itself. A held-out
-label that is not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and
-`right` are null.
+Most metrics are computed from the ranks. The candidates of an image are all labels of the protocol except the image's
+training labels. The negatives of an image are the candidates that are not held out. A held-out label has these counts:
 
-A cold image has no training label, although other images have some. A method that knows images only by their labels
-knows nothing about a cold image: the method would rank labels by random initial values, or all scores would be equal.
-For cold images, labels are therefore ranked by `for_cold`, a model that scores labels by their frequency in training.
+- `above`, the number of negatives that score higher
+- `tied`, the number of negatives that score the same
+- `right`, the number of held-out labels that score at least as high, including the label itself
+- `negatives`, the number of all negatives
+
+A held-out label that is not a candidate is a miss, and its first three counts are null. In the protocol `regions`, a
+held-out label is a miss if it is also a training label of the image.
+
+A cold image has no training label, although other images have some. Some methods know an image only by its training
+labels, and therefore know nothing about a cold image. They would rank labels by random initial values, or give all
+labels the same score. For such a method, another model, `for_cold`, ranks the labels for cold images. It scores labels
+by their frequency in training.
 """
 
 from typing import TYPE_CHECKING
@@ -45,7 +51,7 @@ def rank(
     where: str,
     for_cold: Model | None = None,
 ) -> pl.DataFrame:
-    """Rank the held-out labels; return the table `schemas.RANKS`, sorted by image and label.
+    """Rank the held-out labels, and return the table `schemas.RANKS`, sorted by image and label.
 
     Scores that are not finite raise a `UserError`, because a NaN would be ranked first.
 
@@ -77,9 +83,10 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
 
 
 def count_ranks(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> NDArray[np.int32]:
-    """Return `above`, `tied`, `right` and `negatives` of each held-out label, (4, n_pairs).
+    """Return the counts `above`, `tied`, `right` and `negatives` of each held-out label.
 
-    The first three are -1 for a miss. The model's scores have to be finite numbers.
+    The docstring of this module defines these counts. The result has shape (4, n_pairs), with a column for each
+    held-out label of each image. For a miss, the first three counts are -1. The model's scores have to be finite.
     """
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
     rounded = None
@@ -101,7 +108,7 @@ def count_ranks(model: Model, held_out: HeldOut, features: "Features | None", po
 
 
 def ranks_table(held_out: HeldOut, counts: NDArray[np.int32]) -> pl.DataFrame:
-    """Return counts from `count_ranks` as the table `schemas.RANKS`, without the column `cold`."""
+    """Return the result of `count_ranks` as the table `schemas.RANKS`, without the column `cold`."""
     above, tied, right, negatives = (pl.Series(row) for row in counts)
     frame = pl.DataFrame(
         {
@@ -132,9 +139,10 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:
-    """Return the same counts as `rank_right_labels`, from rounded vectors, for images with one held-out label each.
+    """Return the same counts as `rank_right_labels`, computed with rounded label vectors.
 
-    `vectors`, (stop - start, K) float32, contains the vectors of `held_out.images[start:stop]`.
+    Each image must have at most one held-out label, and all labels must be candidates. `vectors`,
+    (stop - start, K) float32, contains the vectors of `held_out.images[start:stop]`.
     """
     known, right = held_out.known, held_out.right
     images = np.arange(stop - start, dtype=np.int32)
@@ -153,7 +161,7 @@ def rank_embedded(
 def list_tops(
     model: Model, held_out: HeldOut, features: "Features | None", pool: Workers, for_cold: Model | None = None
 ) -> pl.DataFrame:
-    """Return the first ten labels of each image's list, the table `schemas.LISTS`.
+    """Return the first ten labels of each image's list as the table `schemas.LISTS`.
 
     Among labels with the same score, negatives come before held-out labels, and each of these two groups is sorted by
     label. `for_cold`, if given, ranks the labels for cold images.
@@ -179,11 +187,11 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 
 
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
-    """For each candidate label, rank the test images that have it among all test images.
+    """For each candidate label, rank the test images that have the label among all test images.
 
-    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, all scores are computed twice:
-    first to keep the scores of each label for the images that have it, and then to compare them with the scores for all
-    other images.
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, all scores are computed twice.
+    The first time, only the scores for images that have the label are kept. The second time, these scores are compared
+    with the label's scores for all other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right
@@ -222,7 +230,11 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
 def _at_least_as_high(
     scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Return, for each score, how many scores of its label are at least as high; `scores` ascend within each label."""
+    """Return, for each score, how many scores of the same label are at least as high.
+
+    `scores` are sorted by label, and in ascending order for each label. `labels` contains the label of each score. The
+    scores of label l are `scores[offsets[l]:offsets[l + 1]]`.
+    """
     starts, ends = offsets[labels], offsets[labels + 1]
     indices = np.arange(len(scores))
     is_first = np.ones(len(scores), dtype=bool)
@@ -244,7 +256,10 @@ def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop:
 
 
 def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
-    """Return the rank, from 0, of each label in its image's list, (n, n_labels); ties are in label order."""
+    """Return the rank of each label in each image's list, counted from 0.
+
+    The result has shape (n, n_labels). Labels with the same score are sorted by label.
+    """
     order = np.argsort(-scores, axis=1, kind="stable")
     ranks = np.empty(scores.shape, dtype=np.int32)
     np.put_along_axis(ranks, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
@@ -268,7 +283,7 @@ def has_single_labels(held_out: HeldOut) -> bool:
 
 
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
-    """Raise a `UserError` if model and split differ in their number of labels (kernels do not check this)."""
+    """Raise a `UserError` if the model and the split have different numbers of labels; kernels do not check this."""
     if model.n_labels != held_out.right.n_labels:
         counts = f"{model.n_labels} labels, but the split has {held_out.right.n_labels}"
         raise UserError(f"{where}: the model has {counts}; delete the model and run again")
