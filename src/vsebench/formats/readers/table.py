@@ -144,12 +144,12 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         raise UserError(f"{path}: " + ("no image has a label" if images.known else "the table has no rows"))
     (ids, image_ranks), (names, label_ranks) = sort_names(images.known), sort_names(labels.known)
     pairs = add_up(image_ranks[np.array(columns[0])], label_ranks[np.array(columns[1])], np.array(columns[2]), path)
-    parts = None if options.part is None else parts_of(path, options, images.known)
+    parts = None if options.part is None else parts_of(path, options)
     ordered = None if parts is None else pl.Series([parts[image] for image in ids], dtype=pl.String)
     return RawAnnotations(image_ids(ids), names, pairs, parts=ordered)
 
 
-def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
+def parts_of(path: Path, options: Options) -> dict[str, str]:
     """Return a dictionary from each image to its part: "train", "valid" or "test".
 
     Raises a `UserError` if a part is unknown, if an image is in two parts, or if no image is in "test".
