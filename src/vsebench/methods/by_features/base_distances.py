@@ -1,10 +1,11 @@
-"""Base distances between images, one for each set of features, and the base class of models that add them up.
+"""Base distances between images, one for each set of features, and the base class of models that sum these distances.
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
-x_ib is the vector of image i in set b, normalised and then scaled to unit length; a row of zeros stays as it is. c_b is
-the weight of set b. If the columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two
-rows is D. So one exact search among the multiplied rows finds the nearest images.
+x_ib contains the normalised features of image i in set b, scaled to unit length; a vector of zeros stays as it is. c_b
+is the weight of set b. A row contains the vectors of one image, set after set. If the columns of each set b are
+multiplied by sqrt(c_b), the squared Euclidean distance between rows i and j is D(i, j). So one exact search among the
+multiplied rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
 features.
@@ -45,7 +46,10 @@ SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels th
 
 
 def unit_rows(rows: Rows, blocks: Sequence[Block]) -> Rows:
-    """Scale each set of features in each row to unit length; zeros stay zeros. `rows`: (n, d) float32, dense or CSR."""
+    """Return the rows, with each set of features in each row scaled to unit length.
+
+    `rows` is (n, d) float32, dense or CSR. If a set has only zeros in a row, they stay zeros.
+    """
     if len(blocks) == 1:
         return prepare(rows, "cosine")
     parts = [prepare(part_of(rows, block), "cosine") for block in blocks]
@@ -56,20 +60,26 @@ def unit_rows(rows: Rows, blocks: Sequence[Block]) -> Rows:
 
 
 def multiplied(rows: Rows, factors: Matrix) -> Rows:
-    """Multiply each column of rows, (n, d) float32, dense or CSR, by its factor, (d,) float32."""
+    """Return the rows, with each column multiplied by its factor.
+
+    `rows` is (n, d) float32, dense or CSR; `factors` is (d,) float32.
+    """
     if not sparse.issparse(rows):
         return rows * factors
     return csr(rows.data * factors[rows.indices], rows.indices, rows.indptr, rows.shape)
 
 
 def part_of(rows: Rows, block: Block) -> Rows:
-    """Return the columns of a set of features, C-contiguous or CSR."""
+    """Return the columns of one set of features: a C-contiguous array if `rows` is dense, otherwise CSR."""
     part = rows[:, block.start : block.stop]
     return part if sparse.issparse(rows) else np.ascontiguousarray(part)
 
 
 def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
-    """Return the mean of each set's d_b over all pairs of rows, (n_sets,); 1 for a set whose rows are all equal."""
+    """Return the mean squared Euclidean distance over all pairs of rows, for each set of features.
+
+    The result has shape (n_sets,). If all rows of a set are equal, its result is 1 instead of 0.
+    """
     means = np.empty(len(blocks))
     for number, block in enumerate(blocks):
         part = part_of(rows, block)
@@ -79,7 +89,11 @@ def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
 
 
 def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
-    """Return the largest d_b of each set, (n_sets,), among at most 5,000 evenly spaced rows; 1 if it is 0."""
+    """Return the largest squared Euclidean distance between two rows, for each set of features.
+
+    At most 5,000 evenly spaced rows are compared. The result has shape (n_sets,). If all compared rows of a set are
+    equal, its result is 1 instead of 0.
+    """
     chosen = np.unique(np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], SAMPLED)).astype(np.int64))
     largest = np.zeros(len(blocks))
     for number, block in enumerate(blocks):
@@ -94,18 +108,27 @@ def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
 
 
 def column_factors(blocks: Sequence[Block], weights: Numbers) -> Matrix:
-    """Return the square root of the weight c_b of each column's set, (d,) float32; `weights` is (n_sets,)."""
+    """Return the factor of each column: the square root of the weight of the column's set.
+
+    `weights` is (n_sets,). The result is (d,) float32.
+    """
     widths = [block.stop - block.start for block in blocks]
     return np.repeat(np.sqrt(weights), widths).astype(np.float32)
 
 
 def squared_distances(search: Search, queries: Rows, near: Ids) -> Numbers:
-    """Return the squared distances, (m, k), from each query to the k rows that `near`, (m, k), lists for it."""
+    """Return the squared distances between each query and its k rows in `near`.
+
+    `near`, (m, k), contains indices of `search.rows`. The result has the same shape.
+    """
     return np.asarray(search.distances(queries, near) ** 2)
 
 
 def shares_of(labels: LabelMatrix) -> Numbers:
-    """Return each label's number of images divided by the largest of these numbers, (n_labels,)."""
+    """Return the number of images with each label, divided by the largest of these numbers.
+
+    The result has shape (n_labels,).
+    """
     counts = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     return np.asarray(counts / max(counts.max(initial=0), 1))
 
@@ -117,15 +140,15 @@ def least_weights(
     iterations: int,
     accepted: float,
 ) -> tuple[Numbers, Solved]:
-    """Return the weights w >= 0 with the smallest loss that L-BFGS with bounds finds, and how the minimisation ended.
+    """Minimise a loss over weights w >= 0 by L-BFGS with bounds; return w and how the minimisation ended.
 
     Parameters
     ----------
-    loss : returns the loss and its derivative with respect to w; its first argument is w, the others are `arguments`
+    loss : the function loss(w, *arguments), which returns the loss and the derivative of the loss with respect to w
     start : the initial w
     iterations : maximum number of iterations
-    accepted : the result counts as the minimum if no component of the projected gradient is larger than this; because
-        of rounding, L-BFGS may end before all components are as small as `SMALL_GRADIENT`
+    accepted : the result counts as the minimum if no component of the projected gradient is larger than this. L-BFGS
+        aims at components of at most `SMALL_GRADIENT`, but rounding can end it earlier
     """
     from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
@@ -139,15 +162,15 @@ def least_weights(
 
 @dataclass(frozen=True)
 class DistanceModel(Model):
-    """The base class of models in which the distance between images is a weighted sum of base distances.
+    """The base class of models that compare images by a weighted sum of squared distances, one per set of features.
 
     Attributes
     ----------
-    features : (n, d) float32, the training images' features, dense or CSR: each set scaled to unit length, then
-        multiplied by `factors`
-    factors : (d,) float32, the factor of each column; its square is the weight of the column in squared distances
-    labels : n rows, the images' labels
-    settings : of the class `settings_type`
+    features : (n, d) float32, dense or CSR, the features of the training images. Each set is scaled to unit length, and
+        each column is then multiplied by its number in `factors`
+    factors : (d,) float32, the square root of the weight of each column in squared distances
+    labels : n rows, the training images' labels
+    settings : the settings, of the class `settings_type`
     normalisation : the normalisation fitted to the training images
     """
 
@@ -174,7 +197,7 @@ class DistanceModel(Model):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The columns of each set of features; if the sets have no names, all columns are one set."""
+        """The columns of each set of features; features without named sets count as one set."""
         return blocks_of(self.normalisation, self.features.shape[1])
 
     @cached_property
@@ -183,11 +206,11 @@ class DistanceModel(Model):
 
     @cached_property
     def _second_key(self) -> Numbers:
-        """(n_labels,): small numbers that order labels without a vote by their training frequency."""
+        """(n_labels,): small multiples of the training frequencies, which order the labels that no neighbour has."""
         return SECOND_KEY * shares_of(self.labels)
 
     def prepared(self, queries: Queries) -> Rows:
-        """Return the features of queries, (m, d), scaled and multiplied like `features`."""
+        """Return the (m, d) features of the queries, normalised, scaled and multiplied like `features`."""
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
         return multiplied(unit_rows(rows, self.blocks), self.factors)
 
@@ -206,7 +229,7 @@ class DistanceModel(Model):
 
     @classmethod
     def settings_to_keep(cls, settings: FeatureSettings) -> FeatureSettings:
-        """Return the settings that the model keeps; a subclass leaves out those that only the fit needs."""
+        """Return the settings that the model keeps: those that are fields of `settings_type`."""
         return cls.settings_type(**settings.model_dump(include=set(cls.settings_type.model_fields)))
 
     @classmethod
@@ -215,7 +238,7 @@ class DistanceModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the attributes' values, taken from the saved arrays; a subclass adds its own attributes."""
+        """Return the values of the attributes by name, read from the saved arrays; a subclass adds its attributes."""
         return {
             "features": rows_from_arrays(arrays, "features"),
             "factors": arrays["factors"],
@@ -226,5 +249,5 @@ class DistanceModel(Model):
 
 
 def blocks_of(normalisation: Normalisation, dimensions: int) -> tuple[Block, ...]:
-    """Return the columns of each set of features; if the sets have no names, all `dimensions` columns are one set."""
+    """Return the columns of each set of features; without named sets, all `dimensions` columns count as one set."""
     return normalisation.named or (Block("", 0, dimensions),)

@@ -5,19 +5,22 @@
     (C_xx + a I)^(-1/2) C_xt (C_tt + b I)^(-1/2) = U D V'
     vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
 
-C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. The diagonal of D
-contains the canonical correlations in descending order; only the `components` largest are kept. The exponent q is the
-setting `power`. As in `nearest_images`, a label's score is the sum of the weights of the nearest training images that
-have the label. The nearest images are those whose vectors have the largest cosines with the vector of the image to
-annotate, and their weights are exponentials of these cosines.
+C_xx, C_xt and C_tt are the sums of x x', x t' and t t' over the training images with a label, after x and t are
+centred. U D V' is a singular value decomposition. The diagonal of D contains the canonical correlations in descending
+order; only the `components` largest are kept. The exponent q is the setting `power`. As in `nearest_images`, a label's
+score is the sum of the weights of the nearest training images that have the label. The nearest images are those whose
+vectors have the largest cosines with the vector of the image to annotate, and their weights are exponentials of these
+cosines.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; for
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
-semantics", IJCV 106, 2014. Choices made here:
+semantics", IJCV 106, 2014.
+
+Choices made here:
 
 - The image to annotate and the training images are both represented by their features, because a new image has no
   labels.
-- a is `regularisation` times the mean of the diagonal of C_xx, and b is `regularisation` times that of C_tt.
+- a is `regularisation` times the mean of the diagonal of C_xx; b is computed from C_tt in the same way.
 - An image is left out of the analysis if none of its labels has a word vector, but it remains a possible neighbour.
 """
 
@@ -51,10 +54,11 @@ Numbers = NDArray[np.float64]
 class CcaSettings(FeatureSettings):
     """Settings of CCA-KNN."""
 
-    components: int = Field(ge=1)  # number of canonical components (all if there are fewer)
-    # Added to the diagonals of C_xx (features) and C_tt (labels), as a multiple of the mean of each diagonal.
+    components: int = Field(ge=1)  # number of canonical components to keep; all if there are fewer
+    # The matrices C_xx of the features and C_tt of the labels are regularised: the mean of each matrix's diagonal,
+    # multiplied by this number, is added to the diagonal.
     regularisation: float = Field(gt=0)
-    power: float = Field(default=1.0, ge=0)  # q, the exponent of the correlations in an image's vector
+    power: float = Field(default=1.0, ge=0)  # q; each component is multiplied by its correlation to the power q
     neighbours: int = Field(ge=1)  # number of nearest images
     sharpness: float = Field(gt=0)  # the weight of a neighbour is exp(sharpness (cosine - cosine of the nearest))
 
@@ -69,9 +73,9 @@ class CommonSpaceNeighbours(NeighbourModel):
 
     Attributes
     ----------
-    features : (n, K) float32, the projected training images, of unit length
-    projection : (d, K) float32, the projection of normalised features
-    offset : (K,) float32, added to projected features
+    features : (n, K) float32, the projected features of the training images, scaled to unit length
+    projection : (d, K) float32, the matrix that projects d normalised features to K components
+    offset : (K,) float32, added to projected features before they are scaled
     """
 
     kind: ClassVar[str] = "cca_knn"
@@ -107,14 +111,20 @@ class CommonSpaceNeighbours(NeighbourModel):
 
 
 def canonical(left: Numbers, right: Numbers, components: int, regularisation: float) -> tuple[Numbers, Numbers]:
-    """Return the (d, K) matrix that projects the rows of `left`, and the K largest correlations in descending order.
+    """Return the projection of `left` and the correlations of a canonical correlation analysis.
 
     Parameters
     ----------
-    left : (n, d), centred
-    right : (n, m), centred
-    components : K, the number of components to keep; K is smaller if there are fewer components
-    regularisation : added to the diagonal of each matrix of products, as a multiple of the mean of this diagonal
+    left : (n, d), with centred columns
+    right : (n, m), with centred columns
+    components : maximum number of components to keep; K is the smallest of `components`, d and m
+    regularisation : the mean of the diagonal of left' left, multiplied by this number, is added to this diagonal; the
+        diagonal of right' right is changed in the same way
+
+    Returns
+    -------
+    (d, K) float64, the matrix that projects the rows of `left` to the K components.
+    (K,) float64, the canonical correlations in descending order.
     """
     factors = [_factor(rows, regularisation) for rows in (left, right)]
     middle = solve_triangular(factors[0], left.T @ right, lower=True)
@@ -132,7 +142,10 @@ def _factor(rows: Numbers, regularisation: float) -> Numbers:
 
 
 class CcaKnn(FeatureControl):
-    """CCA-KNN with word vectors of the labels; images without features or labels are left out of the fit."""
+    """CCA-KNN in which the vector t of an image is the mean of the word vectors of its labels.
+
+    Images without features or labels are left out of the fit.
+    """
 
     needs = frozenset({"features", "word_vectors"})
     settings_type = CcaSettings
@@ -143,7 +156,12 @@ class CcaKnn(FeatureControl):
         return 8 * (size.images * (size.features + size.labels) + products)
 
     def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
-        """Return the vector t of each image, (n, m), and which images have a label with a vector, (n,)."""
+        """Return the vector t of each image, and a mask of the images that have such a vector.
+
+        t is the mean of the unit-length word vectors of the image's labels. If none of the labels has a word vector,
+        the image has no such mean, and zeros are returned for it. The vectors are (n, m) float64, and the mask (n,)
+        bool.
+        """
         words = self.problem.word_vectors
         assert words is not None
         carried = labels.mask() & words.known
@@ -175,7 +193,7 @@ class CcaKnn(FeatureControl):
 
 
 class CcaKnnOfLabels(CcaKnn):
-    """CCA-KNN in which t contains 1 for each label of the image and 0 for all others.
+    """CCA-KNN in which the vector t of an image contains 1 for each of its labels and 0 for all others.
 
     Images without features or labels are left out of the fit.
     """

@@ -1,13 +1,14 @@
-"""Softmax and logistic regression: linear maps of image features that minimise a convex loss by L-BFGS.
+"""Softmax and logistic regression: linear maps of image features, fitted by minimising a convex loss with L-BFGS.
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
-V is d x n_labels; the intercepts b are not penalised. Two steps make L-BFGS converge for columns of any scale and
-offset. First, dense columns are centred and divided by their standard deviation, and sparse columns are divided by the
+x contains the d features of an image, and a is the setting `regularisation`. The weights V are d x n_labels. The
+n_labels intercepts b are not penalised. Two steps make L-BFGS converge for features of any scale and offset. First,
+dense columns of features are centred and divided by their standard deviation, and sparse columns are divided by the
 root of their mean square. Second, each weight is multiplied by roughly the square root of the curvature of the loss.
 This factor is sqrt(p (1 - p) c + a / divisor^2), where p is the share of the images that have the label, `divisor` is
-the number by which the column was divided, and c is the mean square of the column after the division. The start is
-V = 0 and b = log(p / (1 - p)).
+the number by which the column was divided, and c is the mean square of the column after the division. The minimisation
+starts at V = 0 and b = log(p / (1 - p)).
 """
 
 from collections.abc import Callable
@@ -40,22 +41,23 @@ ACCEPTED_GRADIENT = 1e-4  # largest component at a result that counts as the min
 class ConvexSettings(FeatureSettings):
     """Settings of a linear map with a convex loss."""
 
-    regularisation: float = Field(gt=0)  # a, the penalty on squared weights, which is added to the mean loss
+    regularisation: float = Field(gt=0)  # the penalty a; the squared weights, times a / 2, are added to the mean loss
     iterations: int = Field(ge=1)  # maximum number of iterations of L-BFGS
 
 
 @dataclass(frozen=True)
 class Objective:
-    """The sum of the mean loss and the penalty, as a function of one flat array: all weights and intercepts, each
-    multiplied by its entry of `scale`.
+    """The sum of the mean loss and the penalty, as a function of one flat array.
+
+    The flat array contains all weights and then all intercepts, each multiplied by its number in `scale`.
 
     Attributes
     ----------
-    rows : (n, d) float32, dense or CSR
-    labels : n rows
-    loss : the loss of a chunk of images
-    penalty : (d, 1) the penalty on the squared weights of each column
-    scale : (d + 1, n_labels) the scale of each weight; the last row is for the intercepts
+    rows : (n, d) float32, dense or CSR, the features of the images
+    labels : n rows, the images' labels
+    loss : returns the sum of the losses of some of the images, and its derivative with respect to the scores
+    penalty : (d, 1) float64. Each squared weight of feature j is multiplied by penalty[j] / 2
+    scale : (d + 1, n_labels) float64, the factor of each weight. The last row contains the factors of the intercepts
     """
 
     rows: Rows
@@ -65,7 +67,11 @@ class Objective:
     scale: Values
 
     def __call__(self, flat: Values) -> tuple[float, Values]:
-        """Return the value and gradient, (size,) float64; products are in float32, and sums over chunks in float64."""
+        """Return the value of the objective at `flat`, and the gradient.
+
+        `flat` and the gradient have shape ((d + 1) n_labels,) and are float64. Matrix products are computed in float32,
+        and sums over chunks of images in float64.
+        """
         weight = self.weight(flat)
         features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
         total, gradient = 0.0, np.zeros_like(weight)
@@ -83,13 +89,19 @@ class Objective:
         return value, (gradient / self.scale).ravel()
 
     def weight(self, flat: Values) -> Values:
-        """Return the weights and, in the last row, the intercepts, (d + 1, n_labels)."""
+        """Return the weights and intercepts in the flat array, divided by their factors in `scale`.
+
+        The result has shape (d + 1, n_labels). The last row contains the intercepts.
+        """
         weight: Values = flat.reshape(self.scale.shape) / self.scale
         return weight
 
 
 class ConvexControl(FeatureControl):
-    """A linear map that minimises a convex loss; `solved` states how the minimisation ended."""
+    """The base class of methods that fit a linear map by minimising a convex loss.
+
+    After the fit, `solved` states how the minimisation ended.
+    """
 
     settings_type = ConvexSettings
     settings: ConvexSettings
@@ -99,7 +111,7 @@ class ConvexControl(FeatureControl):
         return 2 * 8 * CORRECTIONS * size.features * size.labels  # what L-BFGS keeps
 
     def minimise(self, seen: Seen, loss: Loss) -> LinearMap:
-        """Return the linear map that minimises the loss of the images."""
+        """Return the linear map that minimises the sum of the mean loss of the images and the penalty."""
         from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
         rows, normalisation, deviation = of_unit_deviation(seen)
@@ -124,12 +136,14 @@ class ConvexControl(FeatureControl):
 
 
 class Softmax(ConvexControl):
-    """Softmax regression: the cross-entropy with the uniform distribution over P, the labels of an image.
+    """Softmax regression, whose loss is the cross-entropy with the uniform distribution over an image's labels.
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-    This is multinomial logistic regression. It is not one of the baselines in Weston, Bengio and Usunier, "Large scale
-    image annotation", 2010. Images without features or without a label are left out of the fit.
+    P is the set of the image's labels, and the sum over k is over all labels. x contains the features of the image, V
+    the weights, and b the intercepts. This is multinomial logistic regression. It is not one of the baselines in
+    Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label are
+    left out of the fit.
     """
 
     def model(self) -> LinearMap:
@@ -137,11 +151,12 @@ class Softmax(ConvexControl):
 
 
 class Logistic(ConvexControl):
-    """Logistic regression of each label: the sum of the binary log-losses of all labels.
+    """Logistic regression for each label, whose loss is the sum of the binary log-losses of all labels.
 
         loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
 
-    t_c is 1 if the image has label c and -1 otherwise. Images without features are left out of the fit.
+    t_c is 1 if the image has label c and -1 otherwise. x contains the features of the image, V the weights, and b the
+    intercepts. Images without features are left out of the fit.
 
     Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958; here applied to each label.
     """
@@ -151,7 +166,11 @@ class Logistic(ConvexControl):
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of softmax regression and its derivative, as a `Loss`; every image must have a label."""
+    """Return the sum of the images' losses in softmax regression, and its derivative with respect to each score.
+
+    `scores` is (m, n_labels) float32. The derivative, of the same shape and dtype, overwrites `scores`. Every image
+    must have a label.
+    """
     pairs = (labels.image_of_pair, labels.label_of_pair)
     shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
     scores -= scores.max(axis=1, keepdims=True)
@@ -165,7 +184,10 @@ def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of logistic regression and its derivative, as a `Loss`."""
+    """Return the sum of the images' losses in logistic regression, and its derivative with respect to each score.
+
+    `scores` is (m, n_labels) float32. The derivative has the same shape and dtype.
+    """
     pairs = (labels.image_of_pair, labels.label_of_pair)
     smaller = np.exp(-np.abs(scores))  # several times as fast as NumPy's logaddexp and SciPy's expit
     value = np.maximum(scores, 0).sum(dtype=np.float64) + np.log1p(smaller).sum(dtype=np.float64)
@@ -177,10 +199,11 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
-    """Scale columns to standard deviation 1; return the features, their normalisation, and the deviations, (d,).
+    """Scale the columns of the features; return the scaled features, their normalisation, and the divisors.
 
-    Dense columns are centred: the step `standard` is added to the normalisation. Sparse columns stay sparse: they are
-    divided by the root of their mean square. The returned normalisation does not include this division.
+    Dense columns are centred and divided by their standard deviation. The returned normalisation includes this as the
+    step `standard`. Sparse columns are divided by the root of their mean square, and are not centred, so that they stay
+    sparse. The returned normalisation does not include this division. The divisors are (d,) float64.
     """
     if not issparse(seen.rows):
         normalisation, rows = seen.normalisation.with_standard(seen.rows)
@@ -191,7 +214,7 @@ def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
 
 
 def mean_squares(rows: Rows) -> Values:
-    """Return the mean square of each column, (d,)."""
+    """Return the mean square of each column, an array of shape (d,)."""
     if issparse(rows):
         sums = np.bincount(rows.indices, rows.data.astype(np.float64) ** 2, minlength=rows.shape[1])
     else:

@@ -2,8 +2,8 @@
 
     loss(B, W) = sum_i |B y_i - W x_i|^2 + lambda |W|^2 + gamma sum_i E |y_i - B y~_i|^2
 
-y_i contains 1 for each label of image i, and y~_i is y_i after each of its labels was dropped with probability p. With
-S = sum_i y_i y_i', the expectation needs no sampling:
+x_i contains the features of image i. y_i contains 1 for each label of image i, and 0 for all others. y~_i is y_i after
+each label of the image was dropped with probability p. The expectation E needs no sampling. With S = sum_i y_i y_i',
 
     sum_i E [y_i y~_i'] = P = (1 - p) S,   sum_i E [y~_i y~_i'] = Q,
     Q_ab = (1 - p)^2 S_ab for a != b,      Q_aa = (1 - p) S_aa
@@ -12,20 +12,20 @@ Source: Chen, Zheng and Weinberger, "Fast image tagging", ICML 2013, which minim
 The loss is convex, so this alternation converges to the only minimum, which is computed directly here. The columns of X
 are the x_i, and those of Y are the y_i. For a fixed B,
 
-    W = B G,   G = Y X' (X X' + lambda I)^-1,
+    W = B G,   G = Y X' (X X' + lambda I)^-1.
 
-and with this W the loss is a quadratic function of B, whose minimum is
+With this W, the loss is a quadratic function of B, whose minimum is
 
     B = gamma P (Y Y' - G X Y' + gamma Q)^-1
 
 Choices made here, because we could not read the parts of the paper that describe them:
 
-- Scores have an intercept that is not penalised: x and y are centred in the first term.
+- Scores have an intercept that is not penalised. Therefore, x_i and y_i are centred in the first term of the loss.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
-  best scores are predicted for each image. The next stage boosts the labels whose recall is then below `recall`: in all
-  sums, the weight of each image with such a label is multiplied by `boost`, and B and W are computed again. Only the
-  rows of W that belong to these labels are replaced.
+  best scores are predicted for each image. The next stage boosts the labels whose recall with these predictions is
+  below `recall`: in all sums over images, the weight of each image with such a label is multiplied by `boost`. B and W
+  are then computed again, but only the rows of W that belong to the boosted labels are replaced.
 - A label without a training image has the score 0.
 """
 
@@ -50,12 +50,12 @@ Numbers = NDArray[np.float64]
 class FastTagSettings(RidgeSettings):
     """Settings of FastTag; `regularisation` is lambda."""
 
-    gamma: float = Field(gt=0)  # weight of the last term of the loss, the completion of labels
+    gamma: float = Field(gt=0)  # weight of the last term of the loss, the error of the completed labels
     dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
-    stages: int = Field(default=1, ge=1)  # number of stages; 1: no further stage for labels with a low recall
-    recall: float = Field(default=0.3, gt=0, le=1)  # each further stage boosts the labels whose recall is smaller
+    stages: int = Field(default=1, ge=1)  # number of stages; those after the first boost labels with a low recall
+    recall: float = Field(default=0.3, gt=0, le=1)  # labels with a recall below this are boosted
     cutoff: int = Field(default=5, ge=1)  # number of labels that are predicted for an image to compute the recall
-    # In each further stage, the weights of images with a boosted label are multiplied by this.
+    # In each stage after the first, the weight of each image with a boosted label is multiplied by this.
     boost: float = Field(default=2.0, gt=1)
 
     @model_validator(mode="after")
@@ -72,9 +72,9 @@ class Stage:
 
     Attributes
     ----------
-    completion : (L, L), B
-    weight : (L, d + 1), W and the intercept
-    without : (n, L), the scores of each image if it is left out of the fit of W
+    completion : (L, L), the map B, which completes the labels of an image
+    weight : (L, d + 1), the map W of image features, and the intercepts in the last column
+    without : (n, L), the scores that each image would have if W were fitted without it
     """
 
     completion: Numbers
@@ -83,7 +83,12 @@ class Stage:
 
 
 def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
-    """Return P and Q, (L, L), for S = `together`, (L, L), and p = `dropped`, the probability of dropping a label."""
+    """Return the expected products of label vectors, P and Q, if labels are dropped at random.
+
+    The vector y_i contains 1 for each label of image i, and y~_i is y_i after each label of the image was dropped with
+    probability `dropped`. `together` is sum_i y_i y_i'. P is the expectation of sum_i y_i y~_i', and Q that of
+    sum_i y~_i y~_i'. These three matrices have shape (L, L).
+    """
     kept = 1 - dropped
     both = kept**2 * together
     np.fill_diagonal(both, kept * np.diagonal(together))
@@ -91,12 +96,14 @@ def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
 
 
 def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastTagSettings) -> Stage:
-    """Return B and W at the minimum of the loss, in which each image's terms are multiplied by the image's weight.
+    """Return the `Stage` with the maps B and W that minimise the loss.
+
+    In the loss, the terms of each image are multiplied by the weight of the image.
 
     Parameters
     ----------
     rows : (n, d), the features of the images
-    truth : (n, L), 1 for each label of an image, else 0; every label has an image
+    truth : (n, L), 1 for each label of an image, else 0. Every label occurs on some image
     importance : (n,), the images' weights
     """
     total = importance.sum()
@@ -122,7 +129,10 @@ def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastT
 
 
 def recalls(scores: Numbers, truth: Numbers, cutoff: int) -> Numbers:
-    """Return each label's recall, (L,), if the `cutoff` labels with the best scores are predicted for each image."""
+    """Return the recall of each label if the `cutoff` labels with the best scores are predicted for each image.
+
+    `scores` is (n, L), and the result has shape (L,). `truth` is as for `minimise`.
+    """
     best = np.argsort(-scores, axis=1, kind="stable")[:, :cutoff]
     hits = np.zeros(scores.shape[1])
     np.add.at(hits, best, np.take_along_axis(truth, best, axis=1))
@@ -130,7 +140,10 @@ def recalls(scores: Numbers, truth: Numbers, cutoff: int) -> Numbers:
 
 
 def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numbers:
-    """Return W with the intercept, (L, d + 1), after all stages; `rows` and `truth` are as for `minimise`."""
+    """Return the map W after all stages, with the intercepts in the last column.
+
+    The result has shape (L, d + 1). `rows` and `truth` are as for `minimise`.
+    """
     importance = np.ones(len(rows))
     first = minimise(rows, truth, importance, settings)
     weight, without = first.weight, first.without
@@ -145,7 +158,7 @@ def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numb
 
 
 def truth_of(labels: LabelMatrix, learnt: Mask) -> Numbers:
-    """Return the columns of the label matrix for the labels `learnt`, as a dense array, (n, number of these labels)."""
+    """Return the label matrix as a dense array, with columns only for the labels in the mask `learnt`."""
     return np.asarray(labels.columns(learnt).mask(), dtype=np.float64)
 
 

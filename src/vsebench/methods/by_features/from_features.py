@@ -14,13 +14,14 @@ from vsebench.methods.by_labels.sgd import positives_of
 
 
 class FeatureMethod(Method):
-    """Base class that prepares what the kernels need: features, labels, the limit on trials, and random numbers.
+    """Base class that prepares what the kernels need: features, positives, settings for negatives, and random numbers.
 
     Images without features are left out of training. Features are scaled to unit length after the other normalisation
     steps, since step sizes assume features of length 1.
 
-    An epoch takes one step per positive; a label counts as often as it occurs on the image. Each step depends on the
-    steps before it, so steps are not run in parallel, and a seed gives the same model with any number of threads.
+    An epoch takes one step per positive. A label that occurs twice on an image counts as two positives. Each step
+    depends on the steps before it, so steps are not run in parallel, and a seed gives the same model with any number of
+    threads.
     """
 
     needs = frozenset({"features"})
@@ -37,7 +38,10 @@ class FeatureMethod(Method):
 
     @staticmethod
     def trials_of(n_labels: int) -> Trials:
-        """Return the settings for drawing a step's negatives: those of WARP, unless a method overrides this."""
+        """Return the settings for drawing the negatives of a step.
+
+        They are the settings of WARP, unless a method overrides this function.
+        """
         return new_trials(n_labels)
 
     @property

@@ -1,16 +1,17 @@
 """JEC, joint equal contribution: labels of the nearest training image rank first, then those of the next neighbours.
 
-The distance is the mean of the base distances. Each is first divided by its largest value between two training images,
-of which at most 5,000 are compared. The labels are ranked in three groups:
+There is one base distance between images for each set of features. Each base distance is divided by its largest value
+between two training images; at most 5,000 training images are compared to find this value. The distance between two
+images is the mean of the divided base distances. The labels are ranked in three groups, in this order:
 
 1. the labels of the nearest image, by training frequency;
-2. the labels of the next neighbours, by n_c t_c, or by n_c if the nearest image has no label. Here n_c is the number of
-   these neighbours with label c, and t_c is the sum, over the nearest image's labels a, of the number of training
-   images with both a and c. Labels with equal values are ordered by training frequency;
-3. all others, by training frequency.
+2. the labels of the next neighbours, by n_c t_c. Here n_c is the number of these neighbours with label c. For each
+   label a of the nearest image, the training images that have both a and c are counted; t_c is the sum of these counts.
+   If the nearest image has no label, t_c is 1. Labels with equal n_c t_c are ordered by training frequency;
+3. all other labels, by training frequency.
 
-Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. The paper's base
-distances are those of seven sets of features; here, they are those of `base_distances`.
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. The paper uses base
+distances for seven sets of features. Here, the module `base_distances` defines the base distances.
 """
 
 from dataclasses import dataclass
@@ -45,14 +46,14 @@ class JecSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class JecModel(DistanceModel):
-    """Ranks labels as JEC does."""
+    """Ranks the labels of the nearest training image first, then those of the next neighbours."""
 
     kind: ClassVar[str] = "jec"
     settings_type = JecSettings
 
     @cached_property
     def _frequencies(self) -> Numbers:
-        """(n_labels,): the number of training images with each label, scaled to less than 1."""
+        """(n_labels,): the training frequency of each label, scaled so that all are less than 1."""
         counts = np.bincount(self.labels.label_of_pair, minlength=self.n_labels)
         return np.asarray(counts / (counts.max(initial=0) + 1))
 

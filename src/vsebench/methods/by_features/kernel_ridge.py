@@ -2,9 +2,10 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x is the vector of an image's normalised features, scaled to unit length; A_m is row m of A; Y is 1 where an image has a
-label, else 0. K contains the kernel of each pair of the n training images, n x n numbers in float64, so the method is
-limited to `LARGEST` training images.
+x contains the normalised features of an image, scaled to unit length; x_m contains those of training image m. g and a
+are the settings `gamma` and `regularisation`. A_m is row m of A. Y has a row for each training image, with 1 for each
+label of the image, else 0. K contains the kernel exp(-g |x_l - x_m|^2) of each pair of training images l and m, in
+float64. K must fit into memory, so at most `LARGEST` training images are allowed.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
@@ -39,7 +40,7 @@ LARGEST = 30_000  # maximum number of training images, for a kernel matrix of 7.
 class KernelRidgeSettings(FeatureSettings):
     """Settings of kernel ridge regression."""
 
-    gamma: float = Field(gt=0)  # g of the kernel exp(-g |x - x_m|^2)
+    gamma: float = Field(gt=0)  # g in the kernel exp(-g |x - y|^2) of two images
     regularisation: float = Field(gt=0)  # a, added to the kernel of each image with itself
 
 
@@ -49,9 +50,9 @@ class KernelMap(Embedded):
 
     Attributes
     ----------
-    label : (n_labels, n) float32, the weights of the training images
-    features : (n, d) float32, features of the training images, normalised and of unit length, dense or CSR
-    gamma : g
+    label : (n_labels, n) float32, for each label the weights of the training images
+    features : (n, d) float32, dense or CSR, the normalised features of the training images, scaled to unit length
+    gamma : g in the kernel exp(-g |x - y|^2) of two images
     normalisation : the normalisation fitted to the training images
     """
 
@@ -85,7 +86,10 @@ class KernelMap(Embedded):
 
 
 def gaussian(left: Rows, right: Rows, gamma: float) -> NDArray[np.float64]:
-    """Return exp(-gamma |x - y|^2), (m, n) float64, for rows x of `left`, (m, d), and y of `right`, (n, d)."""
+    """Return the Gaussian kernel exp(-gamma |x - y|^2) of each row x of `left` and each row y of `right`.
+
+    `left` is (m, d), and `right` is (n, d). The result is (m, n) float64.
+    """
     products = left @ right.T
     squares = np.asarray(products.toarray() if sparse.issparse(products) else products, dtype=np.float64)
     squares *= -2
