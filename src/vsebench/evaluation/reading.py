@@ -41,7 +41,10 @@ def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
 
 
 def spread_at(case: Case, results: Path) -> Spread:
-    """Return the spread of metrics due to the choice of a model's settings; an empty mapping if it is not known."""
+    """Return how much each metric varies because the settings of a model were chosen (see `evaluation.spread`).
+
+    If this spread is not known, the mapping is empty.
+    """
     spread: Spread = read_json(case.folder(results) / "run.json")["selection"].get("spread", {})
     return spread
 
@@ -56,7 +59,7 @@ def n_candidates_of(case: Case, results: Path) -> int:
 
 
 def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequencies:
-    """Return how many training images, including validation images, have each label."""
+    """Return the number of training images of each label; validation images count as training images, too."""
     split, n_labels = case.split(results), n_labels_of(case, results)
     pairs = read_table(split / "final.parquet", PAIRS, n_labels)
     images = read_table(split / "images.parquet", SPLIT_IMAGES)
@@ -65,7 +68,7 @@ def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequen
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
-    """Return a bool array (n_labels,): whether models are trained on each label under the protocol."""
+    """Return a mask, of shape (n_labels,), of the labels on which models are trained under the protocol."""
     return _labels_of(case, results)["final"].to_numpy()
 
 

@@ -18,7 +18,10 @@ SHORTEST = 0.1  # seconds; passes over the images are repeated until their total
 
 
 def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the median time, in seconds, of a pass that scores all labels for all held-out images, without ranking."""
+    """Return the median time of a pass over the held-out images, in seconds.
+
+    In a pass, the model scores all labels for each held-out image. The labels are not ranked.
+    """
     starts = range(0, len(held_out.images), BATCH)
 
     def score_all(score: Callable[[Queries], Matrix]) -> None:

@@ -2,18 +2,21 @@
 
 Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
 say more. A comparison's variance s^2, with d degrees of freedom, is raised towards the typical variance s_0^2 if it is
-smaller than s_0^2. It is raised more if the variances of the comparisons are more alike. The raised variance is
+smaller than s_0^2. The more alike the variances of the comparisons are, the more s^2 is raised. The raised variance is
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
 s_0^2 is the mean of s^2 over the comparisons. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet.
 Mol. Biol. 3, 2004, Eq. 5 and section 6.2). Three things differ from that paper, so that fewer differences are called
-significant. The paper estimates s_0^2 from the mean of log s^2, which in most cases is an estimate below the mean of
-s^2. Here, v is never below the comparison's own variance. And d_0 + d is at most (M - 1) d for M methods, because only
-M - 1 of their M (M - 1) / 2 comparisons are independent. With two methods, v = s^2.
+significant:
 
-A comparison over several tasks is treated in the same way: s^2 is the variance between seeds of the mean over the
-tasks, and s_0^2 and d_0 are estimated from all pairs of the M methods that were run on every one of these tasks.
+- The paper estimates s_0^2 from the mean of log s^2, and this estimate is usually smaller than the mean of s^2.
+- Here, v is never smaller than s^2.
+- For M methods, d_0 + d is at most (M - 1) d, because only M - 1 of the M (M - 1) / 2 comparisons are independent. With
+  two methods, v = s^2.
+
+The same formula serves for a comparison over several tasks. There, s^2 is the variance between seeds of the mean over
+the tasks. s_0^2 and d_0 are estimated from all pairs of the M methods that were run on every one of these tasks.
 """
 
 from dataclasses import dataclass
@@ -32,7 +35,7 @@ NO_VARIANCE = 1e-24  # variances up to this are due to rounding alone: methods w
 class Typical:
     """The variance s_0^2 that comparisons on a task typically have, and the degrees of freedom d_0 of its estimate.
 
-    For several tasks at once, both are arrays with a number for each task.
+    For several tasks at once, `variance` and `freedom` are arrays with a number for each task.
     """
 
     variance: float | Values
@@ -47,8 +50,8 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
     Parameters
     ----------
-    variances : (n,), the variances of all comparisons on a task; those up to `NO_VARIANCE` are ignored
-    freedom : d, the degrees of freedom of each variance
+    variances : (n,), the variances of all comparisons on a task; values up to `NO_VARIANCE` are ignored
+    freedom : the number of degrees of freedom of each variance
     n_methods : the number of compared methods
     """
     varying = variances[variances > NO_VARIANCE]
@@ -63,14 +66,19 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
 
 def moderated(variances: Values, freedom: int, of_task: Typical) -> tuple[Values, float | Values]:
-    """Raise variances of comparisons, (n,), towards the typical variance; return them and the degrees of freedom."""
+    """Raise the variances of comparisons towards the typical variance.
+
+    Variances up to `NO_VARIANCE` are not raised. The results are all variances, (n,), and their degrees of freedom.
+    """
     total = of_task.freedom + freedom
     drawn = np.maximum(variances, (of_task.freedom * of_task.variance + freedom * variances) / total)
     return np.where(variances > NO_VARIANCE, drawn, variances), total
 
 
 def inverse_trigamma(value: float) -> float:
-    """Return x with trigamma(x) = value, by Newton steps on 1 / trigamma, which is convex and nearly linear.
+    """Return the x for which trigamma(x) = value.
+
+    Newton's method is applied to 1 / trigamma(x), because this function is convex and nearly linear.
 
     >>> round(inverse_trigamma(trigamma(2.5)), 6)
     2.5

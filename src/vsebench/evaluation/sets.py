@@ -21,13 +21,13 @@ from vsebench.evaluation.significance import draw_counts
 
 @dataclass(frozen=True)
 class LabelSets(SetsOfImages):
-    """Label sets of images, as CSR matrices."""
+    """The predicted and the correct label sets of images, as CSR matrices."""
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":
-        """Return the label sets of `images` from tables of pairs (image, label).
+        """Return the label sets of `images`, given the tables `predicted` and `right` of pairs (image, label).
 
-        No image may be in `images` twice, and no pair in a table twice.
+        `images` must not contain an image twice, and a table must not contain a pair twice.
         """
         numbers = pl.DataFrame({"image": images, "number": np.arange(len(images))})
         shape = len(images), n_labels
@@ -36,7 +36,7 @@ class LabelSets(SetsOfImages):
 
     @classmethod
     def of_masks(cls, predicted: NDArray[np.bool_], right: NDArray[np.bool_]) -> "LabelSets":
-        """Return the label sets, given as bool arrays (n_images, n_labels)."""
+        """Return the label sets, given two masks of shape (n_images, n_labels)."""
         return cls(*(sparse.csr_array(mask.astype(float)) for mask in (predicted & right, predicted, right)))
 
     @property
@@ -44,31 +44,33 @@ class LabelSets(SetsOfImages):
         return int(self.right.shape[0])
 
     def value(self, name: str) -> float:
-        """Return a metric over all images."""
+        """Return the metric `name` of the label sets of all images."""
         metric = load_metric(name)
         if isinstance(metric, SetMetric):
             return float(metric.value(*self.of_labels(np.ones((self.n_images, 1))))[0])
         return float(self.image_values([name]).mean())
 
     def image_values(self, names: Sequence[str]) -> Values:
-        """Return metrics of each image's label sets, (n_images, n_metrics)."""
+        """Return the metrics `names` of each image, as an array of shape (n_images, n_metrics)."""
         counts = [matrix.sum(axis=1) for matrix in (self.hits, self.predicted, self.right)]
         kind = ImageSetMetric, "an image's label set", "exact_match"
         return np.stack([metric_of_kind(name, *kind).value(*counts) for name in names], axis=1)
 
     def of_labels(self, weights: Values) -> tuple[Values, Values, Values]:
-        """Return for how many images each label is a hit, is predicted and is correct, (m, n_labels) each.
+        """Return, for each label, the numbers of hits, of predictions, and of images that have the label.
 
-        `weights`, (n_images, m), contains m alternative weights of each image; images are counted with these weights.
+        A hit is a correct prediction. The m columns of `weights`, of shape (n_images, m), are alternative weights with
+        which images are counted. Each result has shape (m, n_labels).
         """
         hits, predicted, right = (_counts(matrix, weights) for matrix in (self.hits, self.predicted, self.right))
         return hits, predicted, right
 
 
 def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Values]:
-    """Return bootstrap values of set metrics, (resamples, n_metrics) for each model, by resampling images.
+    """Return the values of set metrics on bootstrap resamples of the images.
 
-    The models' sets must have the same images and correct labels; each resample draws the same images for all models.
+    For each model, the values have shape (resamples, n_metrics). All models must have the same images and correct
+    labels. Each resample draws the same images for all models.
     """
     kind = SetMetric, "label sets of images", "macro_f1"
     metrics = [metric_of_kind(name, *kind) for name in names]
@@ -84,7 +86,10 @@ def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int)
 
 
 def _counts(matrix: sparse.csr_array, weights: Values) -> Values:
-    """For each label, add up the weights of the images that have it, (m, n_labels); weights are (n_images, m)."""
+    """Return, for each label, the sum of the weights of the images that have it.
+
+    `matrix` has shape (n_images, n_labels), `weights` has shape (n_images, m), and the sums have shape (m, n_labels).
+    """
     return np.ascontiguousarray((matrix.T @ weights).T)
 
 

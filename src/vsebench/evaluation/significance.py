@@ -1,4 +1,4 @@
-"""Bootstrap resamples of means over images or labels, and the correction of p-values for multiple tests."""
+"""Draw bootstrap resamples for means over images or labels, and correct p-values for multiple tests."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
@@ -19,10 +19,11 @@ Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield m resamples at a time: their slice of all resamples, and how often each draws each unit, (m, n) float64.
+    """Yield bootstrap resamples in blocks, as a slice and an array of counts for each block.
 
-    A resample consists of n draws, with replacement, from n units. The draws depend only on `n` and `resamples`, so
-    models with the same test images are compared on the same resamples.
+    A resample consists of n draws, with replacement, from n units. The slice says which of all resamples are in the
+    block. The counts say how often each of these m resamples draws each unit, (m, n) float64. The draws depend only on
+    `n` and `resamples`, so models with the same test images are compared on the same resamples.
     """
     size = max(1, min(BLOCK, DRAWS_AT_ONCE // max(n, 1)))
     starts = range(0, resamples, size)
@@ -38,7 +39,10 @@ def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
 
 @lru_cache(maxsize=4)
 def _kept_draws(n: int, resamples: int) -> NDArray[np.uint8]:
-    """Return how often each unit is drawn, (resamples, n); cached, because most metrics take less time than drawing."""
+    """Return how often each resample draws each unit, as an array of shape (resamples, n).
+
+    The array is cached, because drawing takes longer than computing most metrics.
+    """
     return np.stack(list(_draws(n, resamples)))
 
 
@@ -50,9 +54,10 @@ def _draws(n: int, resamples: int) -> Iterator[NDArray[np.uint8]]:
 
 
 def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
-    """Return the column means of bootstrap resamples of rows, (resamples, n_columns) for each table.
+    """Return the column means of each table on bootstrap resamples of its rows.
 
-    Tables with the same number of rows have the same draws.
+    For each table, the result has shape (resamples, n_columns). The same rows are drawn for tables with the same number
+    of rows.
     """
     means = [np.empty((resamples, table.shape[1])) for table in tables]
     for n in {len(table) for table in tables}:

@@ -1,11 +1,11 @@
 """Estimate how much metrics vary because the settings of a method were chosen on a sample of validation images.
 
 If all seeds have the same split, one search chooses the settings for all of them. The variance between seeds then does
-not contain the variance due to this choice. The latter is estimated by choosing again: the validation images and the
-seeds of the search are drawn with replacement, and the configuration with the highest validation metric in this
-resample is chosen. The spread of a metric is the standard deviation, over resamples, of the chosen configuration's mean
-on all validation images. It is stated relative to the metric of the configuration that was really chosen. If no other
-configuration comes near the chosen one, the spread is 0.
+not contain the variance due to this choice. To estimate the latter, the choice is repeated on many resamples. A
+resample consists of validation images and seeds of the search, drawn with replacement. The configuration with the
+highest validation metric in the resample is chosen. The spread of a metric is the standard deviation, over resamples,
+of the chosen configuration's mean on all validation images. It is divided by the mean of the configuration that was
+really chosen. If no other configuration comes near that one, the spread is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,14 +26,14 @@ SEED = 96  # for drawing from the seeds of the search
 
 
 def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], chosen: int) -> dict[str, float]:
-    """Return the spread of each metric; an empty mapping for a single configuration.
+    """Return the spread of each metric, or an empty mapping if there is only one configuration.
 
     Parameters
     ----------
-    configurations : for each configuration, the metrics of each seed of the search and each validation image,
+    configurations : for each configuration, the metrics of each validation image for each seed of the search,
         (n_seeds, n_images, n_metrics)
-    metrics : their names; settings are chosen by the first one
-    chosen : the index of the configuration that was chosen
+    metrics : the names of the metrics; settings are chosen by the first one
+    chosen : the index of the configuration that the search chose
     """
     if len(configurations) < 2:
         return {}
@@ -55,21 +55,21 @@ def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], c
 
 
 def spread_of(metric: str, spread: Spread) -> float:
-    """Return the spread of a metric; for one that the search did not measure, the largest spread that it measured."""
+    """Return the spread of a metric, or the largest spread of any metric if `spread` lacks this metric."""
     return spread.get(metric, max(spread.values(), default=0.0))
 
 
 def deviations(metric: str, variants: Sequence[str], spreads: Mapping[str, Spread], means: Values) -> Values:
-    """Return the deviations of means of a metric due to the choice of settings, (n_searches, n_quantities).
+    """Return by how much the choice of settings changes the means of a metric, (n_searches, n_quantities).
 
     A quantity is the metric's mean for one entry; several entries can have the same variant. Each row belongs to the
-    search of one variant: it contains one standard deviation for each quantity of this variant, and 0 for the others.
-    Searches of different variants are independent.
+    search of one variant. It contains one standard deviation for each quantity of this variant, and 0 for all other
+    quantities. Searches of different variants are independent.
 
     Parameters
     ----------
     variants : the variant of each quantity
-    spreads : variant -> its spread; a variant without a search may be missing
+    spreads : variant -> spread of each metric; a variant without a search may be missing
     means : the mean of each quantity, (n_quantities,)
     """
     searched = [variant for variant in dict.fromkeys(variants) if spreads.get(variant)]

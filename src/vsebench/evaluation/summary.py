@@ -1,4 +1,4 @@
-"""Tables of metrics: values per model, and means over seeds with tests against the best method."""
+"""Tables of metrics: the values of each model, and the means over seeds with tests against the best method."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ BySeed = Mapping[int, Measured]
 
 
 def metrics_table(task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return the table `schemas.METRICS`, sorted by entry and seed, without metrics that could not be computed."""
+    """Return the table `schemas.METRICS`, in the order of `measured`, without metrics that could not be computed."""
     lines = []
     for entry, seeds in measured.items():
         for seed, metrics_of_seed in seeds.items():
@@ -43,16 +43,20 @@ def summarise(
     n_labels: int,
     spreads: Mapping[str, Spread] = MappingProxyType({}),
 ) -> pl.DataFrame:
-    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
+    """Return the table `schemas.SUMMARY` of means over seeds, intervals, and differences from the best entry.
 
     An entry is a method, alone or with a decision. Two entries are compared on the seeds that both have. The best entry
-    is one that is at least as good as any other entry in these comparisons. If there is none, because the entries have
-    different seeds, the best entry is the one whose largest difference from a better entry is the smallest.
+    is at least as good as any other entry in these comparisons. If there is no such entry, because the entries have
+    different seeds, the best entry is the one whose largest difference from a better entry is the smallest. Entries in
+    `not_compared` take no part in this choice, unless all entries are in it. A metric that does not measure quality has
+    no best entry.
+
     `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected for as many
-    tests as there are pairs of entries, because the best entry is chosen on the same images. It is null for the best
-    entry and for the entries in `not_compared`. A metric that does not measure quality has no best entry. Intervals are
-    clipped to the range of the metric, which can depend on `n_labels`, the number of candidates. `spreads` maps methods
-    to the spread due to the choice of their settings; intervals and tests include this spread.
+    tests as there are pairs of compared entries, because the best entry is chosen on the same images. It is null for
+    the best entry and for entries that are not compared.
+
+    Intervals are clipped to the range of the metric, which can depend on `n_labels`, the number of candidates.
+    `spreads` maps methods to the spread due to the choice of their settings. Intervals and tests include this spread.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -84,7 +88,7 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 
 
 class _OfMetric:
-    """One metric of all entries, with a value for each entry and each seed that the entry has."""
+    """The values of one metric for all entries and for the seeds of each entry."""
 
     def __init__(
         self, measured: Mapping[Entry, BySeed], column: int, deviations_of: Callable[[Values], Values]
@@ -102,7 +106,7 @@ class _OfMetric:
         return tuple(seed for seed in own[0] if all(seed in of_entry for of_entry in own))
 
     def on(self, seeds: tuple[int, ...]) -> Estimates:
-        """Return the metric of each entry on the given seeds, or NaN if the entry lacks one of them."""
+        """Return the metric of each entry on the given seeds, or NaN for an entry that lacks one of these seeds."""
         if seeds not in self._kept:
             self._kept[seeds] = self._on_seeds(seeds)
         return self._kept[seeds]
@@ -123,9 +127,10 @@ class _OfMetric:
 
 
 def repeated(entries: Iterable[Entry]) -> set[Entry]:
-    """Return the entries with the same method and decision as an earlier entry, such as the same method from a pack.
+    """Return the entries with the same method and decision as an earlier entry.
 
-    They say nothing new about how much methods vary between seeds, so the estimate of this variance omits them.
+    For example, a pack can repeat a method of the run. Such entries say nothing new about how much methods vary between
+    seeds, so the estimate of this variance omits them.
     """
     known: set[tuple[str, str]] = set()
     again: set[Entry] = set()
@@ -143,7 +148,7 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
         return None
 
     def largest_deficit(n: int) -> float:
-        """Return the largest amount by which another entry is better, on the seeds that both have."""
+        """Return the largest amount by which another contender is better than n, on the seeds that both have."""
         means = [of_metric.on(of_metric.common(n, m)).means for m in contenders]
         return max(sign * float(of_both[m] - of_both[n]) for m, of_both in zip(contenders, means, strict=True))
 
@@ -151,7 +156,7 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
 
 
 def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:
-    """Return the p-values of differences from the best contender, corrected over all pairs of contenders."""
+    """Return the p-values of differences from the best contender, corrected for tests of all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
     for index, n in enumerate(contenders[1:], start=1):
         for seeds, group in groupby(contenders[:index], partial(of_metric.common, n)):

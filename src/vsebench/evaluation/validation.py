@@ -24,12 +24,12 @@ class MeanOfImages:
 
 
 class RememberedMean(MeanOfImages):
-    """The mean for images with one held-out label each; the metric is computed once for each distinct rank.
+    """The mean of a metric over images with one held-out label each.
 
-    There are far fewer distinct ranks than images, and most ranks occur again in the next epoch. Here, a rank is a
-    number that encodes three counts of `schemas.RANKS`: its digits in base (number of labels + 2) are tied + 1,
-    negatives and above + 1. For a new rank without ties, the metric is also computed for the first ranks with the same
-    number of negatives, because these are likely to occur soon.
+    The metric is computed only once for each distinct rank: there are far fewer distinct ranks than images, and most
+    ranks occur again in the next epoch. Here, a rank is a number that encodes three counts of `schemas.RANKS`. Its
+    digits in base (number of labels + 2) are tied + 1, negatives and above + 1. For a new rank without ties, the metric
+    is also computed for the first ranks with the same number of negatives, because these are likely to occur soon.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:

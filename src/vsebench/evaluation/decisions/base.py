@@ -36,7 +36,10 @@ class Scored:
     thresholds: Matrix | None = None  # (n, n_labels), thresholds from a model that predicts thresholds
 
     def above(self, threshold: float | Matrix) -> Mask:
-        """Return the labels that score above a threshold: a number, or an array that is broadcast to the scores."""
+        """Return a mask of the labels that score above a threshold.
+
+        A threshold that is an array is broadcast to the scores.
+        """
         return np.asarray(self.scores > threshold)
 
 
@@ -49,14 +52,17 @@ class Labelled(Scored):
 
 @dataclass(frozen=True)
 class Tuning:
-    """The metric for which a decision is tuned, and further inputs of its fit, such as the seed."""
+    """The metric for which a decision is tuned, and further inputs of `Decision.fit`, such as the seed."""
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
     seed: int  # seed of all random numbers
     label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays of truth.npz
 
     def value(self, predicted: Mask, right: Mask) -> float:
-        """Return the metric `tuned_for` of predicted label sets, (n, n_labels) bool, negated if smaller is better."""
+        """Return the metric `tuned_for` of predicted label sets, multiplied by -1 if smaller values are better.
+
+        `predicted` and `right` are masks of shape (n, n_labels).
+        """
         assert self.tuned_for is not None
         return load_metric(self.tuned_for).sign * LabelSets.of_masks(predicted, right).value(self.tuned_for)
 
@@ -74,15 +80,16 @@ class Decision(ABC):
         self.tuning, self.settings = tuning, settings
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        """Train on `first` (the model's training images), tune on `valid` (other images), and return the parameters.
+        """Fit the decision, and return its parameters.
 
-        By default, there is nothing to fit.
+        It is trained on `first`, the model's training images, and tuned on `valid`, the validation images. By default,
+        there is nothing to fit.
         """
         return {}
 
     @abstractmethod
     def decide(self, images: Scored) -> Mask:
-        """Return the chosen label sets, (n, n_labels) bool."""
+        """Return a mask of the labels that are chosen for each image, of shape (n, n_labels)."""
 
 
 class ThresholdDecision(Decision):
@@ -90,7 +97,7 @@ class ThresholdDecision(Decision):
 
     @abstractmethod
     def thresholds(self, images: Scored) -> Matrix:
-        """Return the thresholds, (n, n_labels) float32."""
+        """Return the threshold for each image and label, as a float32 array of shape (n, n_labels)."""
 
     def decide(self, images: Scored) -> Mask:
         return images.above(self.thresholds(images))
@@ -109,6 +116,9 @@ def load_decision(name: str) -> type[Decision]:
 
 
 def make_decision(name: str, tuning: Tuning, settings: Mapping[str, Any], where: str) -> Decision:
-    """Return a decision with its settings; wrong settings raise a `UserError` that begins with `where`."""
+    """Return the decision `name` with the given settings.
+
+    Wrong settings raise a `UserError` whose message begins with `where`.
+    """
     kind = load_decision(name)
     return kind(tuning, check(kind.settings_type, dict(settings), where))

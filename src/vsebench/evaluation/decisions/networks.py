@@ -1,7 +1,8 @@
-"""Decisions by a small network that is trained on a fitted model's image vectors or scores; the model does not change.
+"""Decisions by a small network that is trained on a fitted model's image vectors or scores.
 
-Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3. As
-here, the inputs in the authors' code are image vectors (of the last hidden layer), the scores, or both.
+The fitted model itself does not change. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, section 3.3. In the authors' code, too, the network reads image vectors (of the last hidden
+layer), scores, or both.
 """
 
 from collections.abc import Callable
@@ -49,9 +50,9 @@ class Head:
 
         Parameters
         ----------
-        loss : returns the summed loss of images, given their outputs (m, n_outputs) and row numbers (m,), and
-            overwrites the outputs with the derivatives of the loss
-        value : returns the network's current value on the validation images; larger is better
+        loss : returns the summed loss of m images, given the network's outputs for them, (m, n_outputs), and their row
+            numbers, (m,). The function overwrites the outputs with the derivatives of the loss.
+        value : returns the validation value of the network with its current parameters; larger is better
         """
         inputs = self.inputs(first)
         start, order, dropout = (
@@ -72,12 +73,12 @@ class Head:
         return best_epoch
 
     def outputs(self, images: Scored) -> Matrix:
-        """Return the outputs of the network, (n, n_outputs) float32."""
+        """Return the outputs of the network, as a float32 array of shape (n, n_outputs)."""
         *hidden, last = self.layers
         return np.asarray(units_after(self.inputs(images), hidden) @ last[:-1] + last[-1])
 
     def inputs(self, images: Scored) -> Matrix:
-        """Return the inputs of the network, (n, d) float32."""
+        """Return the inputs of the network, as a float32 array with one row per image."""
         if self.settings.inputs == "zeros":
             return np.zeros_like(images.vectors)
         read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
@@ -100,9 +101,9 @@ class LabelCountSettings(HeadSettings):
 class LabelCount(Decision):
     """The first k labels of an image's list, where k is the number that the network finds most probable.
 
-    The output is a softmax over the numbers from `smallest` to `largest` (1 to 4 in the paper); true numbers outside
-    this range are clipped to it. The epoch is chosen by the mean absolute error of the predicted number of labels on
-    the validation images.
+    The network's output is a softmax over the numbers of labels from `smallest` to `largest`. This range is 1 to 4 in
+    the paper (Li, Song and Luo, CVPR 2017). In training, true numbers outside the range are clipped to it. The epoch is
+    chosen by the mean absolute error of the predicted number of labels on the validation images.
     """
 
     settings_type = LabelCountSettings
@@ -131,7 +132,7 @@ class LabelCount(Decision):
         return {"smallest": self.smallest, "largest": self.largest, "epoch": epoch}
 
     def counts(self, images: Scored) -> NDArray[np.int64]:
-        """Return the predicted number of labels of each image, (n,)."""
+        """Return the predicted number of labels of each image, as an array of shape (n,)."""
         return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
 
     def decide(self, images: Scored) -> Mask:
@@ -146,13 +147,13 @@ class ClassThresholdSettings(HeadSettings):
 class ClassThreshold(ThresholdDecision):
     """The labels that score above a threshold, which the network predicts for each image and label.
 
-    The loss of an image x with the scores f_k(x) and the thresholds t_k(x), where y_k is 1 if the image has the label k
-    and 0 if not, is
+    Let f_k(x) be the fitted model's score of the label k for the image x, and t_k(x) the threshold. y_k is 1 if the
+    image has the label and 0 if not. The loss of the image is
 
-        L = -sum over labels k of [y_k log s_k + (1 - y_k) log(1 - s_k)],   s_k = sigmoid(f_k(x) - t_k(x)),   f is fixed
+        L = -sum over labels k of [y_k log s_k + (1 - y_k) log(1 - s_k)],   s_k = sigmoid(f_k(x) - t_k(x))
 
-    These are Eqs. 15 and 16 of the paper, corrected: the minus sign and the label index apply to both terms here.
-    The epoch is chosen by the metric that the decision is tuned for.
+    These are Eqs. 15 and 16 of Li, Song and Luo (CVPR 2017) with a correction: here, the minus sign and the label index
+    apply to both terms. The epoch is chosen by the metric for which the decision is tuned.
     """
 
     settings_type = ClassThresholdSettings

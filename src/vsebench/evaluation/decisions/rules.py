@@ -50,12 +50,13 @@ class ThresholdSettings(DecisionSettings):
 
 
 class Threshold(Decision):
-    """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
+    """The labels that score above a threshold, which is the same for all labels and images.
 
-    The `highest` largest scores of each validation image are collected. The candidate thresholds are equally spaced
-    from the smallest to the largest of all these scores, as in the paper's published code. According to the text of the
-    paper, the candidates span all scores, but most scores are too low to be useful thresholds. Source: Li, Song and
-    Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3.
+    The threshold is the candidate with the best metric on the validation images, and the smallest of equally good ones.
+    The `highest` largest scores of each validation image are collected. The candidates are equally spaced from the
+    smallest to the largest of all these scores, as in the paper's published code. According to the text of the paper,
+    the candidates span all scores, but most scores are too low to be useful thresholds. Source: Li, Song and Luo,
+    "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3.
     """
 
     settings_type = ThresholdSettings
@@ -76,10 +77,10 @@ class TopKSettings(DecisionSettings):
 
 
 class TopK(Decision):
-    """The first k labels of every image, with the best k on the validation images (the smallest of equally good ones).
+    """The first k labels of every image, where k gives the best metric on the validation images.
 
-    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
-    section 3.3; k is chosen as in the authors' code.
+    Among equally good numbers, the smallest is chosen. Source: Li, Song and Luo, "Improving pairwise ranking for
+    multi-label image classification", CVPR 2017, section 3.3. k is chosen as in the authors' code.
     """
 
     settings_type = TopKSettings
@@ -96,11 +97,12 @@ class TopK(Decision):
 
 
 class Calibrated(Decision):
-    """The labels with a probability sigmoid(a f + b) above 1/2, where a and b are fitted to the validation scores f.
+    """The labels with a calibrated probability above 1/2.
 
-    This is a control for decisions that use image features or the scores of other labels: here, only a label's own
-    score decides. Source: Platt, "Probabilistic outputs for support vector machines", 1999, without his smoothing of
-    the targets.
+    A label with the score f has the probability sigmoid(a f + b). The numbers a and b, which are the same for all
+    labels, are fitted on the validation images. This is a control for decisions that use image features or the scores
+    of other labels: here, only a label's own score decides. Source: Platt, "Probabilistic outputs for support vector
+    machines", 1999, without his smoothing of the targets.
     """
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
@@ -130,16 +132,17 @@ class ClassConstantsSettings(DecisionSettings):
 
 
 class ClassConstants(Decision):
-    """A threshold for each label, the same for all images: a control for thresholds that depend on the image.
+    """The labels that score above a threshold, where each label has its own threshold for all images.
 
-    See Eq. 16 of Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017.
+    This is a control for thresholds that depend on the image. See Eq. 16 of Li, Song and Luo, "Improving pairwise
+    ranking for multi-label image classification", CVPR 2017.
 
-    With the goal `cross_entropy`, the threshold t_k of label k with the scores f_k minimises the binary cross-entropy
-    of f_k - t_k on the validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of
-    images with the label. With the goal `f1`, the threshold maximises the label's F1 on the validation images, so the
-    thresholds maximise macro F1 (SCut: Yang, "A study of thresholding strategies for text categorization", SIGIR 2001).
-    A label that no validation image has is never predicted; a label that all validation images have is always
-    predicted.
+    With the goal `cross_entropy`, label k with the score f_k and the threshold t_k has the probability
+    sigmoid(f_k - t_k). The threshold minimises the binary cross-entropy of these probabilities on the validation
+    images. At the minimum, the probabilities of a label sum to its number of validation images. With the goal `f1`, the
+    threshold maximises the label's F1 on the validation images, so the thresholds maximise macro F1 (SCut: Yang, "A
+    study of thresholding strategies for text categorization", SIGIR 2001). A label that no validation image has is
+    never predicted; a label that all validation images have is always predicted.
     """
 
     settings_type = ClassConstantsSettings
@@ -156,7 +159,10 @@ class ClassConstants(Decision):
 
 
 def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return the threshold of each label, (n_labels,), that minimises cross-entropy; arguments are (n, n_labels)."""
+    """Return, for each label, the threshold that minimises the label's binary cross-entropy.
+
+    The arguments have shape (n, n_labels), and the result has shape (n_labels,).
+    """
     n_images, n_with_label = len(scores), right.sum(axis=0)
     # At `low`, the probabilities sum to more than n_images - 1; at `high`, they sum to less than 1.
     reach = np.log(2.0 * n_images)
@@ -169,10 +175,11 @@ def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[
 
 
 def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return the threshold of each label, (n_labels,), that maximises the label's F1; arguments are (n, n_labels).
+    """Return, for each label, the threshold that maximises the label's F1.
 
-    Each threshold lies half-way between two neighbouring scores, or below the smallest score if all images get the
-    label. Among equally good thresholds, the highest is chosen, which predicts the label for the fewest images.
+    The arguments have shape (n, n_labels), and the result has shape (n_labels,). Each threshold lies half-way between
+    two neighbouring scores, or below the smallest score if all images get the label. Among equally good thresholds, the
+    highest is chosen, which predicts the label for the fewest images.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)
