@@ -1,6 +1,7 @@
 """Models in which an image's vector is a linear function of the image's normalised features.
 
-Features are checked when they are read, so only a model's own matrices can make its largest score infinite or NaN.
+Features that are infinite or NaN are refused when they are read. Therefore, `largest_score` depends only on a model's
+own matrices.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ class LinearMap(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    label : (n_labels, d + 1) float32: each label's feature weights, and its intercept
+    label : (n_labels, d + 1) float32: the weights of the d features for each label, with the label's intercept in the
+        last column
     normalisation : the normalisation fitted to the training images
     """
 
@@ -42,7 +44,9 @@ class LinearMap(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of vectors of images and labels; an image's vector is its features times a matrix.
+    """Scores are inner products of the vectors of images and labels.
+
+    An image's vector is the product of the image's normalised features and the matrix `feature`.
 
     Attributes
     ----------
@@ -70,12 +74,14 @@ class EmbeddedFeatures(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class BiasedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector with the image's vector, plus the label's bias.
+    """A score is the inner product of an image's vector and a label's vector, plus the label's bias.
+
+    An image's vector is the product of the image's normalised features and the matrix `feature`.
 
     Attributes
     ----------
     feature : (d, K) float32, one row per feature
-    label : (n_labels, K + 1) float32, each label's vector and its bias
+    label : (n_labels, K + 1) float32, one vector per label, with the label's bias in the last column
     normalisation : the normalisation fitted to the training images
     """
 

@@ -1,7 +1,11 @@
-"""Linear models, trained by gradient steps or passive-aggressive steps: label c has the score f_c(x) = <w_c, x>.
+"""Linear models of image features, trained by gradient steps or passive-aggressive steps.
 
-They are the linear models of Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
-word-image embeddings", Machine Learning 81(1), 2010, tables 2 and 5. w_c starts at 0.
+The score of label c for an image with the features x is f_c(x) = <w_c, x>. The weights w_c start at 0. `OneVsRest` adds
+an intercept to the score.
+
+The models are the linear models of Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with
+joint word-image embeddings", Machine Learning 81(1), 2010, tables 2 and 5. Numbers of algorithms and tables refer to
+this paper.
 """
 
 from typing import ClassVar
@@ -34,11 +38,15 @@ class PassiveAggressiveSettings(FeatureSettings):
 
 
 class LinearWarp(FeatureMethod):
-    """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, reported in the rows "Linear, WARP" of table 5.
+    """WARP for a linear model.
 
-    If no drawn negative violates the margin, a step changes nothing. The paper does not state whether the norms of the
-    w_c are limited in this model; in this implementation, they are not. Negatives are the labels that the image does
-    not have. In the estimate of a rank, their number replaces the paper's Y - 1, the number of labels minus 1.
+    The method is Algorithm 1 of Weston, Bengio and Usunier (2010), and table 5 reports it in the rows "Linear, WARP".
+    The weight of a step is 1 + 1/2 + ... + 1/k, where k is the estimated rank of the positive (alpha_j = 1/j in the
+    paper). If no drawn negative violates the margin, a step changes nothing. The paper does not state whether the norms
+    of the weight vectors w_c are limited in this model. In this implementation, they are not.
+
+    Negatives are the labels that the image does not have. The paper estimates the rank of a positive from Y - 1, the
+    number of labels minus 1. Here, the number of negatives replaces Y - 1.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -54,7 +62,10 @@ class LinearWarp(FeatureMethod):
         return 2 * 4 * size.features * size.labels  # the weights, and the model's copy of them
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""
+        """Take gradient steps that lower the weighted hinge loss.
+
+        Each step lowers the loss of a random positive and the first drawn negative that violates the margin.
+        """
         report = linear_epoch(
             self.weights, self.rows, self.positives, self.n_labels, self.trials, self.steps,
             self.settings.learning_rate, self.rng, self.scores,
@@ -68,7 +79,11 @@ class LinearWarp(FeatureMethod):
 
 
 class LinearAuc(LinearWarp):
-    """The margin loss for AUC with a linear model (table 5, "Linear, AUC"): each step draws one negative uniformly."""
+    """A linear model with the margin loss for AUC.
+
+    Each step draws one negative uniformly. Table 5 of Weston, Bengio and Usunier (2010) reports this method in the rows
+    "Linear, AUC".
+    """
 
     trials_of = staticmethod(one_trial)
 
@@ -78,8 +93,9 @@ class PamirIa(LinearWarp):
 
         h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
 
-    Here c is `aggressiveness`, not a label. The step is from Grangier and Bengio, "A discriminative kernel-based
-    approach to rank images from text queries", IEEE PAMI 30(8), 2008.
+    Here x are the features of the image, f_p and f_n are the scores of the two labels, and c is the setting
+    `aggressiveness`. The step is from Grangier and Bengio, "A discriminative kernel-based approach to rank images from
+    text queries", IEEE PAMI 30(8), 2008.
     """
 
     settings_type = PassiveAggressiveSettings
@@ -97,9 +113,10 @@ class OneVsRest(Method):
         f_c(x) = <w_c, x> + b_c,   t = 1 if the image has label c, else -1,   h = max(0, 1 - t f_c(x)),
         tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
-    Here a is `aggressiveness`. The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7,
-    2006. Choices made here: the intercept b_c is the weight of a constant feature, and an epoch visits all images in a
-    new random order. Features have unit length; images without features are left out of the fit.
+    Here x are the features of the image, and a is the setting `aggressiveness`. The step is PA-I of Crammer and others,
+    "Online passive-aggressive algorithms", JMLR 7, 2006. Choices made here: the intercept b_c is the weight of a
+    constant feature, and an epoch visits all images in a new random order. Features have unit length; images without
+    features are left out of the fit.
     """
 
     settings_type = PassiveAggressiveSettings

@@ -1,7 +1,7 @@
-"""Nearest images: a label's score is the sum of the weights of the nearest training images that have it.
+"""Nearest images: a label's score is the sum of the weights of the nearest training images with this label.
 
-Labels with the same sum are ordered by a second key, which is a small multiple of the label's training frequency. The
-search is exact; of training images at the same distance, those that come first in the data set are taken. For dense
+Labels with equal sums are ordered by a second key, which is a small multiple of their training frequency. The search is
+exact. If several training images have the same distance, those that come first in the data set are taken. For dense
 features, the search computes matrix products in blocks; for sparse features, it uses inverted lists.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, extended by the distances and
@@ -31,7 +31,7 @@ class NearestImages(NeighbourModel):
 
 
 class NearestImagesMethod(FeatureControl):
-    """Nearest images; images without features are left out of the fit."""
+    """Nearest images, found among the training images that have features."""
 
     settings_type = NeighbourSettings
 

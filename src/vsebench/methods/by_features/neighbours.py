@@ -1,4 +1,7 @@
-"""The base of methods that score labels by the training images nearest to an image: settings, search and model."""
+"""Settings, search and model that the methods of nearest neighbours share.
+
+These methods score labels by the training images that are nearest to an image.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,11 +53,11 @@ class NeighbourSettings(FeatureSettings):
     """Settings of methods that score labels by an image's neighbours: the most similar training images."""
 
     neighbours: int | None = Field(ge=1)  # number of nearest images (all if there are fewer); null: all images
-    skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
+    skipped: int = Field(default=0, ge=0)  # number of images to skip, starting with the nearest
     distance: Distance = "cosine"  # the distance between images
-    # The probability that each of the nearest images is found; the next nearest takes the place of one that is missed.
-    # Every search for the neighbours of an image misses the same ones. If this is below 1, a search is slower, because
-    # it sorts all images.
+    # The probability that a near image is found. If an image is missed, the next nearest image takes its place. All
+    # searches for the neighbours of the same image miss the same images. If this probability is below 1, a search is
+    # slower, because it sorts all images.
     found: float = Field(default=1.0, gt=0, le=1)
     only_first: bool = False  # whether only the nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
@@ -75,9 +78,10 @@ class NeighbourSettings(FeatureSettings):
 
 
 def prepare(rows: Rows, distance: Distance) -> Rows:
-    """Return rows, (n, d), in the format that a search reads: float32, C-contiguous or a scipy.sparse.csr_array.
+    """Return rows of features in the format that `Search` reads.
 
-    For the cosine, the rows are scaled to unit length; rows of zeros stay zeros.
+    The result is float32 and has the same shape as `rows`, (n, d). It is either a C-contiguous array or a
+    scipy.sparse.csr_array. For the distance "cosine", the rows are scaled to unit length; rows of zeros stay zeros.
     """
     numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
     if distance == "cosine":
@@ -89,7 +93,7 @@ def prepare(rows: Rows, distance: Distance) -> Rows:
 
 
 def squared_lengths(rows: Rows) -> Numbers:
-    """Return the squared lengths of rows, dense or CSR, (n,) float64."""
+    """Return the squared Euclidean length of each row, (n,) float64; the rows are dense or CSR."""
     if not sparse.issparse(rows):
         return np.asarray(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
     row_of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -98,7 +102,15 @@ def squared_lengths(rows: Rows) -> Numbers:
 
 
 def check_rows(rows: Rows, name: str, n_rows: int) -> None:
-    """Raise a `ValueError` or a `UserError` unless rows, dense or CSR, are valid, since kernels do not check them."""
+    """Check rows of features, because the kernels do not check them.
+
+    Raises
+    ------
+    ValueError
+        There are not `n_rows` rows, or dense rows are not a C-contiguous float32 matrix.
+    UserError
+        CSR rows have the wrong type, column numbers in the wrong order, or numbers that are not finite.
+    """
     if not sparse.issparse(rows):
         check_matrix(rows, name, (n_rows, None))
     elif rows.shape[0] != n_rows:
@@ -108,7 +120,11 @@ def check_rows(rows: Rows, name: str, n_rows: int) -> None:
 
 
 def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays that store rows, dense or CSR, in a model's file."""
+    """Return the arrays that store rows of features in a model's file.
+
+    Dense rows are stored as one array with the name `name`. CSR rows are stored as four arrays, whose names begin with
+    `name`.
+    """
     if not sparse.issparse(rows):
         return {name: rows}
     parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
@@ -116,7 +132,7 @@ def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
 
 
 def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
-    """Return the rows that `rows_to_arrays` turned into arrays, without the checks of `check_rows`."""
+    """Return the rows that `rows_to_arrays` turned into arrays; the rows are not checked."""
     if f"{name}.shape" not in arrays:
         return arrays[name]
     data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
@@ -142,8 +158,8 @@ class Search:
     ----------
     rows : (n, d), from `prepare`
     distance : the distance that the rows were prepared for
-    by_lists : whether sparse rows get inverted lists; for the few rows in a leaf of a tree, the search is faster
-        without these lists
+    by_lists : whether the search in sparse rows uses inverted lists; if there are few rows, as in a leaf of a tree, the
+        search is faster without these lists
     """
 
     rows: Rows
@@ -156,26 +172,34 @@ class Search:
 
     @cached_property
     def squares(self) -> Numbers:
-        """(n,): the squared lengths of the rows."""
+        """The squared length of each row, (n,)."""
         return squared_lengths(self.rows)
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): the amount by which a row's key is smaller than its inner product with a query.
+        """The number to subtract from each row's inner product with a query to get the row's key, (n,).
 
-        The nearest row has the largest key.
+        The nearest row has the largest key. For the cosine, the number is 0. For the Euclidean distance, it is half of
+        the row's squared length.
         """
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
     def common(self) -> tuple[NDArray[np.intp], Matrix]:
-        """The features that many rows have, (c,), and their values, (c, n) float32."""
+        """The features that many rows have, and the values of these features.
+
+        For c such features, the first array has shape (c,) and contains their column numbers. The second array has
+        shape (c, n) and is float32. It contains the values of these features in all rows.
+        """
         features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
         return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
 
     @cached_property
     def lists(self) -> tuple[NDArray[Any], ...]:
-        """The inverted lists, CSC: for each feature, the rows that have it; empty for common features."""
+        """The inverted lists of the features, in CSC format.
+
+        The list of a feature contains the rows that have the feature. The lists of the features in `common` are empty.
+        """
         columns, counts = self.rows.tocsc(), self._counts
         is_common = np.isin(np.arange(len(counts)), self.common[0])
         kept = np.repeat(~is_common, counts)
@@ -184,16 +208,16 @@ class Search:
 
     @cached_property
     def _counts(self) -> NDArray[np.intp]:
-        """(d,): the number of rows with each feature."""
+        """The number of rows that have each feature, (d,)."""
         return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
-        """Return a bound on the rounding error of the difference of two float32 keys, for each query, (m,) float32.
+        """Return, for each query, a bound on the rounding error of the difference of two float32 keys.
 
-        In whatever order t products are added, the error of their sum is at most t times `UNIT` times the sum of their
-        absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the length of the query
-        times the length of the row. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
-        errors.
+        The result has shape (m,) and is float32. In whatever order t products are added, the rounding error of their
+        sum is at most t times `UNIT` times the sum of their absolute values. By the Cauchy-Schwarz inequality, the sum
+        of absolute values is at most the length of the query times the length of the row. The factor 2.02 covers the
+        errors of both keys, plus 1 % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -206,14 +230,14 @@ class Search:
         Parameters
         ----------
         queries : (m, d), from `prepare`, dense or CSR like the rows
-        k : 1 to n
+        k : number of rows to return for each query, from 1 to n
 
         Returns
         -------
-        (m, k) int32, the nearest rows' numbers, ascending; of rows at the same distance, those with the smallest
-        numbers are taken.
-        (m, k) float32, their keys: for the cosine, the cosines; for the Euclidean distance, half of the query's squared
-        length minus half of the squared distance.
+        (m, k) int32, the numbers of the nearest rows, in ascending order. Of several rows at the same distance, those
+            with the smallest numbers are taken.
+        (m, k) float32, the keys of these rows. For the cosine, a key is the cosine of query and row. For the Euclidean
+            distance, it is half of the query's squared length minus half of the squared distance.
         """
         self._check_range(queries)
         m, n = queries.shape[0], self.rows.shape[0]
@@ -246,7 +270,10 @@ class Search:
             )
 
     def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
-        """Return the keys of all rows for each query, (m, n) float32; `spread` is scratch memory, as in `add_scan`."""
+        """Return the keys of all rows for each query.
+
+        The result has shape (m, n) and is float32. `spread` is scratch memory for `add_scan`.
+        """
         if self.by_lists:
             features, numbers = self.common
             keys: Matrix = queries[:, features].toarray() @ numbers
@@ -261,7 +288,11 @@ class Search:
         return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
-        """Return the distances, (m, k) float64, from each query to the k rows that `near`, (m, k), lists for it."""
+        """Return the distances from each query to the rows that `near` lists for it.
+
+        `near`, (m, k), contains the numbers of k rows for each query. The result has the same shape and is float64. For
+        the cosine, the distance is 1 minus the cosine.
+        """
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
@@ -274,12 +305,15 @@ class Search:
 
 
 def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
-    """Return the arrays of a CSR matrix in the kernels' order."""
+    """Return the arrays of a CSR matrix in the order that the kernels expect: data, column numbers, offsets."""
     return rows.data, rows.indices, rows.indptr
 
 
 def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: NeighbourSettings) -> Numbers:
-    """Return the weights of the neighbours that `Search.nearest` returned, (m, k)."""
+    """Return the weights of neighbours, (m, k).
+
+    `near` and `keys` are the result of `Search.nearest` for the queries.
+    """
     cosines = keys.astype(np.float64)
     match settings.weights:
         case "cosine":
@@ -294,9 +328,10 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 
 
 def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
-    """Return a random mask, (m, n): which of the n nearest rows of each query are found and count as neighbours.
+    """Draw which of the n nearest rows of each query are found and count as neighbours.
 
-    The random numbers depend on the query's features alone, so a model ranks an image in the same way each time.
+    The result is a mask with shape (m, n). Its first column is for the nearest row. The random numbers depend on the
+    query's features alone, so a model ranks an image in the same way each time.
     """
     found = np.empty((queries.shape[0], n), dtype=np.bool_)
     for row in range(len(found)):
@@ -310,9 +345,13 @@ def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArr
 
 
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
-    """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
+    """Return the scores of all labels for each query.
 
-    `near`, (m, k), contains the neighbours' row numbers in `labels`, and `weights`, (m, k), the neighbours' weights.
+    A label's score is the sum of the weights of the neighbours with this label, plus the label's second key. The result
+    has shape (m, n_labels) and is float32.
+
+    `near`, (m, k), contains the neighbours' row numbers in `labels`, and `weights`, (m, k), contains the neighbours'
+    weights. `second_key` has shape (n_labels,).
     """
     without_votes = second_key.astype(np.float64)
     sums = np.tile(without_votes, (len(near), 1))
@@ -323,7 +362,10 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
-    """Return the key that orders labels with equal sums, (n_labels,) float32: a small multiple of their frequency."""
+    """Return the key that orders labels with equal sums of weights.
+
+    The key is a small multiple of each label's frequency in `labels`. It has shape (n_labels,) and is float32.
+    """
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)
@@ -335,8 +377,8 @@ class NeighbourModel(Model):
 
     Attributes
     ----------
-    features : (n, d) float32, the images' normalised features, dense or CSR; of unit length for the cosine
-    labels : n rows, the images' labels
+    features : (n, d) float32, the training images' normalised features, dense or CSR; of unit length for the cosine
+    labels : n rows, the labels of the training images
     second_key : (n_labels,) float32, from `second_key_of`
     settings : settings of the neighbourhood
     normalisation : the normalisation fitted to the training images
@@ -358,14 +400,15 @@ class NeighbourModel(Model):
         return self.labels.n_labels
 
     def prepared(self, queries: Queries) -> Rows:
-        """Return the features of queries, (m, d), in the format that a search reads."""
+        """Return the normalised features of queries, (m, d), in the format that `Search` reads."""
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
         return prepare(rows, self.settings.distance)
 
     def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
-        """Return the scores of all labels from the nearest rows that a search finds, (m, n_labels) float32.
+        """Return the scores of all labels, computed from the nearest rows that a search finds.
 
-        `rows` are the queries, as returned by `prepared`; `labels` are the labels of the search's rows.
+        `rows` are the queries, as returned by `prepared`; `labels` are the labels of the search's rows. The result has
+        shape (m, n_labels) and is float32.
         """
         skipped, neighbours = self.settings.skipped, self.settings.neighbours
         by_chance = self.settings.found < 1
@@ -398,7 +441,10 @@ class NeighbourModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the attributes' values, taken from the saved arrays; a subclass adds its own attributes."""
+        """Return the values of the attributes, taken from the saved arrays.
+
+        A subclass that has more attributes overrides this method to add their values.
+        """
         n_labels = len(arrays["second_key"])
         return {
             "features": rows_from_arrays(arrays, "features"),

@@ -1,27 +1,32 @@
 """NMF-KNN: labels of an image from a non-negative factorisation of its neighbours' features and labels.
 
-For each image to annotate, matrices X of its K nearest training images are factorised together: one (features x K) for
-each set of features, and one (labels x K) for the labels.
+For each image to annotate, several matrices X are factorised together. Each X has a column for each of the K training
+images nearest to the image. There is one matrix for each set of features, with a row per feature, and one matrix for
+the labels, with a row per label.
 
     loss = sum over the matrices of |T (X - U V') M|^2 / |T X M|^2 + (lambda / K) |M (V Q - V*)|^2,   U, V, V* >= 0
 
-Each matrix has its own U, with a column per factor, and its own V, with a row per neighbour. Q is diagonal and contains
-the column sums of U, and V* is the consensus, which is set to the mean of all V after each round of updates. lambda is
-the setting `consensus`. T and M are diagonal matrices of weights. For the label matrix, T gives larger weights to rare
-labels; for sets of features, T is the identity. M gives larger weights to the neighbours that have rare labels. The
-coefficients v >= 0 of the image to annotate minimise the sum over the sets of features of |x - U v|^2 / |T X M|^2,
-where x contains the image's features of the set. The scores of the labels are U v with the U of the label matrix.
+Each matrix has its own U, with a column per factor, and its own V, with a row per neighbour. Q is the diagonal matrix
+of the column sums of U. V* is the consensus, which is set to the mean of all V after each round of updates. lambda is
+the setting `consensus`.
+
+T and M are diagonal matrices of weights. For the label matrix, T gives larger weights to rare labels; for sets of
+features, T is the identity. M gives larger weights to the neighbours that have rare labels.
+
+The image to annotate gets coefficients v >= 0, one per factor. They minimise the sum over the sets of features of
+|x - U v|^2 / |T X M|^2, where x contains the image's features of the set. The scores of the labels are U v, with the U
+of the label matrix.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
-factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
-nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because we could read only the
-beginning of the paper on NMF-KNN:
+factorization", CVPR 2014. The multiplicative updates are those of Liu, Wang, Gao and Han, "Multi-view clustering via
+joint nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because we could read
+only the beginning of the paper on NMF-KNN:
 
-- Neighbours are the images whose normalised features have the smallest Euclidean distance; with the normalisation step
-  `l2`, all sets have the same weight.
+- Neighbours are the training images whose normalised features have the smallest Euclidean distance. With the
+  normalisation step `l2`, all sets of features have the same weight in this distance.
 - Each matrix is scaled so that the mean of its column sums is 1, which gives the coefficients of all matrices the same
   scale. The error of each matrix is divided by the size |T X M|^2 of this matrix.
-- The squared weight of a label in T is (largest frequency / its frequency)^rarity, with frequencies counted over the
+- The squared weight of a label in T is (largest frequency / the label's frequency)^rarity. A frequency is a number of
   training images. The squared weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it
   has none.
 - All factorisations start from the same random numbers and take the same number of rounds of updates. No update
@@ -69,13 +74,15 @@ class NmfKnnSettings(FeatureSettings):
     neighbours: int = Field(ge=1)  # K, the number of nearest images (all if there are fewer)
     components: int = Field(ge=1)  # number of factors, the columns of U
     consensus: float = Field(ge=0)  # lambda, the weight of the difference from the consensus V*
-    rarity: float = Field(ge=0, le=4)  # exponent that makes squared weights of rare labels larger; 0: equal weights
+    rarity: float = Field(ge=0, le=4)  # exponent that increases the squared weights of rare labels; 0: equal weights
     rounds: int = Field(ge=1)  # number of rounds of updates
 
 
 @dataclass
 class View:
-    """A matrix of the neighbours and its factors; `update` changes the factors.
+    """A matrix X of the neighbours and its factors U and V; `update` changes the factors.
+
+    The symbols are those of the docstring of this module.
 
     Attributes
     ----------
@@ -93,7 +100,9 @@ class View:
     size: float
 
     def update(self, common: Numbers, weights: Numbers, penalty: float) -> None:
-        """Update U, scale its columns to sum to 1 and the columns of V inversely, then update V.
+        """Update U, rescale U and V, then update V.
+
+        The rescaling divides each column of U by the column's sum, and multiplies the same column of V by this sum.
 
         Parameters
         ----------
@@ -116,7 +125,7 @@ class View:
         self.coefficients *= up / (down + SMALLEST)
 
     def loss(self, common: Numbers, weights: Numbers, penalty: float) -> float:
-        """Return the loss of this matrix; the parameters are those of `update`."""
+        """Return the terms of the loss that belong to this matrix; the parameters are those of `update`."""
         errors = np.square(self.numbers - self.basis @ self.coefficients.T)
         apart = np.square(self.coefficients * self.basis.sum(axis=0) - common).sum(axis=1)
         return float(self.importance @ errors @ weights / self.size + penalty * weights @ apart)
@@ -129,7 +138,7 @@ def views_of(
 
     Parameters
     ----------
-    matrices : (m, K) each, not negative, with a mean column sum of 1, or all zeros
+    matrices : (m, K) each, without negative numbers; the mean of the column sums is 1, or all numbers are 0
     importances : (m,) each, the squares of the diagonal of T
     weights : (K,), the squares of the diagonal of M
     start : (K, r), the initial V of every matrix
@@ -143,7 +152,9 @@ def views_of(
 
 
 def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty: float, rounds: int) -> Numbers:
-    """Update the factors of all matrices and the consensus V* alternately; return the last consensus, (K, r).
+    """Factorise all matrices together, and return the last consensus V*, (K, r).
+
+    Each round updates the factors of all matrices, and then the consensus.
 
     Parameters
     ----------
@@ -160,11 +171,13 @@ def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty:
 
 
 def coefficients_of(rows: Sequence[Numbers], views: Sequence[View]) -> Numbers:
-    """Return the v >= 0, (r,), that minimises the sum over sets of features of |x - U v|^2 / |T X M|^2.
+    """Return the coefficients v of an image, (r,), one for each of the r factors.
+
+    Of all v >= 0, these minimise the sum over the sets of features of |x - U v|^2 / |T X M|^2.
 
     Parameters
     ----------
-    rows : (m,) each, the features x of an image, one array for each set
+    rows : one array x for each set of features: (m,), the m features of the image in this set
     views : the factorised matrices of the same sets
     """
     scales = [view.size**-0.5 for view in views]
@@ -219,7 +232,7 @@ class NmfNeighbours(Model):
 
     @cached_property
     def _rarity(self) -> Numbers:
-        """(n_labels,): the squared weights of the labels."""
+        """The squared weight of each label in T, (n_labels,)."""
         return squared_weights(self.labels, self.settings.rarity).astype(np.float32)
 
     def scores(self, queries: Queries) -> Matrix:
@@ -233,7 +246,11 @@ class NmfNeighbours(Model):
         return scores
 
     def scores_from(self, row: Matrix, neighbours: NDArray[np.int32]) -> Numbers:
-        """Return the scores of all labels from the features of an image, (d,), and its neighbours, (K,)."""
+        """Return the scores of all labels for an image.
+
+        `row`, (d,), contains the image's normalised features, and `neighbours`, (K,), the numbers of the nearest
+        training images.
+        """
         features = dense(self.features[neighbours]).astype(np.float32).T
         carried = self.labels.rows(neighbours)
         present = carried.mask().T.astype(np.float32)
@@ -275,7 +292,7 @@ class NmfNeighbours(Model):
 
 
 def check_not_negative(rows: Rows) -> None:
-    """Raise a `UserError` if one of the rows, dense or CSR, has a negative number."""
+    """Raise a `UserError` if rows of features contain a negative number; the rows are dense or CSR."""
     numbers = rows.data if sparse.issparse(rows) else rows
     if (numbers < 0).any():
         raise UserError(
@@ -285,7 +302,10 @@ def check_not_negative(rows: Rows) -> None:
 
 
 def squared_weights(labels: LabelMatrix, rarity: float) -> Numbers:
-    """Return (largest frequency / frequency)^rarity of each label, (n_labels,); 1 for a label without an image."""
+    """Return the squared weight of each label, (n_labels,).
+
+    The squared weight is (largest frequency / the label's frequency)^rarity. It is 1 for a label that no image has.
+    """
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     return np.asarray(
         (frequency.max(initial=1) / np.where(frequency > 0, frequency, frequency.max(initial=1))) ** rarity
@@ -293,7 +313,7 @@ def squared_weights(labels: LabelMatrix, rarity: float) -> Numbers:
 
 
 class NmfKnnMethod(FeatureControl):
-    """NMF-KNN; images that lack features or labels are left out of the fit."""
+    """NMF-KNN, fitted to the training images that have both features and labels."""
 
     settings_type = NmfKnnSettings
 

@@ -1,10 +1,12 @@
-"""Nearest images within the leaf of a random projection tree: fast, but neighbours in other leaves are missed.
+"""Nearest images within a leaf of a random projection tree.
+
+The search is fast, but misses neighbours in other leaves.
 
 Each node projects its training images onto a direction with normally distributed entries, and splits them at the
-median: the half with the smaller projections goes left. Of images with equal projections, the first ones count as
-smaller. The threshold is the mean of the two middle projections; a query goes left if its projection is at most the
-threshold. After p levels, a query is in one of 2^p leaves, each with n / 2^p of the n training images, rounded down or
-up. Within a leaf, the search is exact, and labels are scored as in `nearest_images`.
+median: the half with the smaller projections goes left. If projections are equal, those of the images that come first
+in the data set count as smaller. The threshold is the mean of the two middle projections; a query goes left if its
+projection is at most the threshold. After p levels, a query is in one of 2^p leaves. Each leaf has n / 2^p of the n
+training images, rounded down or up. Within a leaf, the search is exact, and labels are scored as in `nearest_images`.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. Weston, Bengio and
 Usunier, "Large scale image annotation", 2010, find approximate nearest neighbours with such trees, but describe neither
@@ -46,7 +48,9 @@ class TreeSettings(NeighbourSettings):
 
 
 class Projector:
-    """Projects rows onto the directions of nodes; node i of level l has the number 2^l - 1 + i.
+    """Projects rows of features onto the directions of nodes.
+
+    Node i of level l has the number 2^l - 1 + i, where i and l are counted from 0.
 
     Parameters
     ----------
@@ -59,7 +63,11 @@ class Projector:
         self.entries, self.made_for = np.empty(dimensions), np.full(dimensions, -1, dtype=np.int64)
 
     def project(self, chosen: Ids, node: int) -> Numbers:
-        """Return the projections of the rows `chosen`, (m,), onto the direction of a node, (m,) float64."""
+        """Project some rows onto the direction of a node.
+
+        `chosen`, (m,), contains the numbers of the rows, and `node` is the number of the node. The result has shape
+        (m,) and is float64.
+        """
         if sparse.issparse(self.rows):
             return np.asarray(project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for))
         # In a product of matrices, a row's sum can depend on the other rows, because of rounding; here it must not.
@@ -68,11 +76,12 @@ class Projector:
 
 
 def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int64], Numbers]:
-    """Grow a tree.
+    """Grow a tree with 2^levels leaves.
 
     Returns
     -------
-    (n,) int32, the rows' numbers leaf by leaf, ascending within a leaf; (2^levels + 1,) int64, where the leaves start;
+    (n,) int32, the numbers of the rows, leaf by leaf, and in ascending order within a leaf
+    (2^levels + 1,) int64, the position in this order at which each leaf starts, and n at the end
     (2^levels - 1,) float64, the thresholds of the nodes
     """
     n_rows, projector = rows.shape[0], Projector(rows, seed)
@@ -97,7 +106,10 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 
 
 def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int64]:
-    """Return the leaf of each query, (m,), given the queries' rows, (m, d), and the thresholds of all nodes."""
+    """Return the number of the leaf that each query reaches, (m,).
+
+    `rows`, (m, d), contains the prepared features of the queries, and `thresholds` the thresholds of all nodes.
+    """
     projector, levels = Projector(rows, seed), (len(thresholds) + 1).bit_length() - 1
     index = np.zeros(rows.shape[0], dtype=np.int64)  # index, within its level, of the node that a query has reached
     for level in range(levels):
@@ -114,7 +126,8 @@ class ProjectionTree(NeighbourModel):
 
     Attributes
     ----------
-    bounds : (2^p + 1,) int64, where the leaves start
+    bounds : (2^p + 1,) int64, the position of the first training image of each leaf, and the number of images at the
+        end; p is the number of levels
     thresholds : (2^p - 1,) float64, thresholds of the nodes, level by level
     seed : (1,) uint64, seed of the directions
     """
@@ -143,7 +156,7 @@ class ProjectionTree(NeighbourModel):
         return [Search(self.features[start:stop], self.settings.distance, by_lists=False) for start, stop in pairs]
 
     def leaves(self, queries: Queries) -> tuple[Rows, NDArray[np.int64]]:
-        """Return the normalised rows of queries, and the leaf of each, (m,)."""
+        """Return the prepared features of queries, (m, d), and the number of each query's leaf, (m,)."""
         rows = self.prepared(queries)
         return rows, descend(rows, self.thresholds, self.seed[0])
 
@@ -165,7 +178,7 @@ class ProjectionTree(NeighbourModel):
 
 
 class RandomProjectionTree(FeatureControl):
-    """A random projection tree; images without features are left out of the fit."""
+    """A random projection tree, grown from the training images that have features."""
 
     settings_type = TreeSettings
 

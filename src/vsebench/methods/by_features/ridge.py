@@ -1,6 +1,8 @@
-"""Ridge regression of the label matrix, with entries 1 and 0, on image features, in closed form.
+"""Ridge regression of labels on image features, in closed form.
 
-Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970; the formula is in `least_squares`.
+The targets are the entries of the label matrix, 1 or 0. The formula is in the module `least_squares`.
+
+Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
 
 import numpy as np
@@ -12,7 +14,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 
 class Ridge(FeatureControl):
-    """Ridge regression; images without features are left out of the fit."""
+    """Ridge regression, fitted to the training images that have features."""
 
     settings_type = RidgeSettings
 

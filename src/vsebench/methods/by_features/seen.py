@@ -13,8 +13,9 @@ from vsebench.methods.base import Control, Settings
 class NormaliseSettings(Strict):
     """Settings of the normalisation of features."""
 
-    # Normalisation steps for every set of features, in the order in which they are applied; or a mapping from the sets'
-    # names to their steps. If this is null, or the mapping lacks a set, the steps in the data set's file are used.
+    # Normalisation steps for every set of features, in the order in which they are applied; or a mapping from the name
+    # of each set to the steps for this set. If this is null, or the mapping lacks a set, the steps in the data set's
+    # file are used.
     normalise: StepsOfSets | None = None
 
 
@@ -28,7 +29,8 @@ class Seen:
 
     Attributes
     ----------
-    rows : (n, d) float32, the images' normalised features, dense or CSR; `Problem.feature_blocks` names their sets
+    rows : (n, d) float32, the images' normalised features, dense or CSR; `Problem.feature_blocks` names the sets of
+        features
     labels : n rows, the images' labels
     normalisation : the normalisation fitted to these images
     """
@@ -68,6 +70,9 @@ def see(
 
 
 class FeatureControl(Control):
-    """Base class of methods without epochs that use image features; images without features are left out of the fit."""
+    """Base class of methods that use image features and are trained without epochs.
+
+    Images without features are left out of the fit.
+    """
 
     needs = frozenset({"features"})

@@ -7,25 +7,28 @@
     tagprop        p(l | i) = eps + (1 - 2 eps) x_il,   eps = 1e-5
     tagprop_sigma  p(l | i) = 1 / (1 + exp(-(alpha_l x_il + beta_l)))
 
-d_ij are the base distances of `base_distances`, one for each set of features, each divided by its mean over pairs of
-training images. Each set of features gives a ranking of the neighbours; the K nearest images are taken from these
-rankings in turn.
+x_il is the sum of the votes for label l by the K images nearest to image i, and p(l | i) is the probability that image
+i has the label. The vector d_ij contains the base distances between images i and j, one for each set of features
+(module `base_distances`). Each distance is divided by its mean over pairs of training images. Each set of features
+gives a ranking of the neighbours; the K nearest images are taken from these rankings in turn.
 
-The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise the loss
+The weights w >= 0 minimise the loss below. `tagprop_sigma` also fits alpha and beta, alternately with w.
 
     - sum over training images i and labels l of c_il log p(y_il) + penalty,
     penalty = a / 2 sum over l of n_l / n+ (alpha_l^2 + beta_l^2)
 
-Here i itself is not among its neighbours. p(y_il) is p(l | i) if i has l, and 1 - p(l | i) otherwise. c_il is 1 / n+ if
-i has l, and 1 / n- otherwise. n+ and n- are the numbers of positive and of negative pairs of a training image and a
-label, and n_l is the number of training images with label l. The penalty, in which a is the setting `regularisation`,
-is not in the paper. Without it, the loss of tagprop_sigma has no minimum in alpha if neighbours separate a label's
-images from all others.
+Here a training image i is not among its own neighbours. p(y_il) is p(l | i) if i has l, and 1 - p(l | i) otherwise.
+c_il is 1 / n+ if i has l, and 1 / n- otherwise. n+ and n- are the numbers of positive and of negative pairs of a
+training image and a label, and n_l is the number of training images with label l.
 
-w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
-number of sets of features (w = 0 for weights by rank), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the
-number of training images, c = 1 / n+ and c' = 1 / n-. tagprop_sigma first fits w as tagprop does. The loss is convex in
-alpha and beta. In w, it may have several minima, and the one that L-BFGS reaches is used.
+Only `tagprop_sigma` has the penalty, in which a is the setting `regularisation`. The penalty is not in the paper.
+Without it, the loss has no minimum in alpha_l if the votes separate the images with label l from all others.
+
+w is found by L-BFGS with bounds. alpha and beta are found by Newton's method for each label. At the start, each weight
+in w is 10 divided by the number of sets of features, or 0 for weights by rank. alpha starts at 0, and beta_l at
+log(c n_l / (c' (n - n_l))), where n is the number of training images, c = 1 / n+ and c' = 1 / n-. `tagprop_sigma` first
+fits w as `tagprop` does. The loss is convex in alpha and beta. In w, it may have several minima, and the one that
+L-BFGS reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -89,8 +92,8 @@ class TagPropModel(DistanceModel):
 
     Attributes
     ----------
-    weight : (n_sets,) or (K,) float64, w
-    alpha, beta : (n_labels,) float64 each, the parameters of the sigmoids, or both empty without sigmoids
+    weight : (n_sets,) float64, the weights w of the distances, or (K,) float64, the weights w of the ranks
+    alpha, beta : (n_labels,) float64 each, the parameters of the sigmoids; without sigmoids, both are empty
     """
 
     kind: ClassVar[str] = "tagprop"
@@ -108,7 +111,10 @@ class TagPropModel(DistanceModel):
             check_numbers(getattr(self, name), name, (n_sigmoids,))
 
     def votes(self, queries: Queries) -> Numbers:
-        """Return the votes x, (m, n_labels)."""
+        """Return the sum of the votes for each label by the neighbours of each query, (m, n_labels).
+
+        This is x_il in the docstring of this module.
+        """
         rows = self.prepared(queries)
         none = np.full(rows.shape[0], -1, dtype=np.int32)
         near, distances = neighbourhood(self._searches, rows, self.blocks, none, self.settings.neighbours)
@@ -165,12 +171,13 @@ def neighbourhood(
     ----------
     searches : one for each set of features, each over n rows
     queries : (m, d), scaled and multiplied like the model's features
-    own : (m,) int32, the row that is the query itself, or -1
-    k : number of neighbours; if there are fewer rows other than the query itself, all are taken
+    own : (m,) int32, the row that is the query itself, or -1 if there is no such row
+    k : number of neighbours; if there are fewer rows besides the query itself, all of these rows are taken
 
     Returns
     -------
-    (m, k) int32, in the order in which they were taken; (n_sets, m, k) float64, their base distances
+    (m, k) int32, the numbers of the neighbours, in the order in which the neighbours were taken
+    (n_sets, m, k) float64, the base distances from each query to its neighbours
     """
     n_rows, excluded = searches[0].rows.shape[0], int((own >= 0).any())
     found, k = min(k + excluded, n_rows), min(k, n_rows - excluded)
@@ -187,7 +194,11 @@ def neighbourhood(
 
 
 def logits_of(weight: Numbers, distances: Numbers, weights: Weights) -> Numbers:
-    """Return the logits of the neighbours' shares of the votes, (m, k), from their base distances, (n_sets, m, k)."""
+    """Return the logits of the neighbours' shares of the votes, (m, k).
+
+    The shares of a query's neighbours are the softmax of the logits. `weight` contains the weights w of the distances
+    or ranks, and `distances`, (n_sets, m, k), contains the base distances of the neighbours.
+    """
     if weights == "rank":
         return np.tile(-weight, (distances.shape[1], 1))
     return np.asarray(-np.tensordot(weight, distances, axes=1))
@@ -212,18 +223,24 @@ class Votes:
 
     @property
     def costs(self) -> Numbers:
-        """(2,): the weights c of negative and of positive pairs."""
+        """The weights of a negative pair and of a positive pair in the loss, (2,).
+
+        Each weight is 1 divided by the number of such pairs.
+        """
         positive = self.labels.n_pairs
         negative = self.labels.n_rows * self.labels.n_labels - positive
         return 1 / np.maximum([negative, positive], 1.0)
 
     def arguments(self, weight: Numbers) -> tuple[NDArray[Any], ...]:
-        """Return the first arguments of the kernels of the loss, computed from the weights w."""
+        """Return the first arguments of the kernels that compute the loss.
+
+        `weight` contains the weights w.
+        """
         logits = np.ascontiguousarray(logits_of(weight, self.distances, self.weights))
         return logits, self.near, self.labels.offsets, self.labels.label_of_pair, self.costs
 
     def loss(self, weight: Numbers, alpha: Numbers, beta: Numbers) -> tuple[float, Numbers]:
-        """Return the loss at w, without the penalty, and its derivative with respect to w."""
+        """Return the loss without the penalty, and the derivative of this loss with respect to `weight`."""
         slopes = np.empty(self.near.shape), np.empty(self.labels.n_labels)
         value = negative_log_likelihood(*self.arguments(weight), alpha, beta, slopes)
         if self.weights == "rank":
@@ -231,11 +248,18 @@ class Votes:
         return float(value), -np.einsum("bnk,nk->b", self.distances, slopes[0])
 
     def best_weight(self, start: Numbers, alpha: Numbers, beta: Numbers, iterations: int) -> tuple[Numbers, Solved]:
-        """Return the w >= 0 with the smallest loss that L-BFGS finds, and how the minimisation ended."""
+        """Return the best weights w >= 0 for the given alpha and beta, and how the minimisation ended.
+
+        L-BFGS minimises the loss, starting from the weights `start`.
+        """
         return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:
-        """Return alpha = 0 and the best beta for it, (n_labels,) each; label counts are clipped to [0.5, n - 0.5]."""
+        """Return initial values of alpha and beta, (n_labels,) each.
+
+        alpha is 0, and beta minimises the loss, without the penalty, for this alpha. For n training images, each
+        label's number of images is clipped to [0.5, n - 0.5], which keeps beta finite.
+        """
         n_images, (negative, positive) = self.labels.n_rows, self.costs
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels).clip(0.5, n_images - 0.5)
         return np.zeros(len(counts)), np.log(positive * counts / (negative * (n_images - counts)))
@@ -243,9 +267,10 @@ class Votes:
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
     ) -> tuple[Numbers, Numbers, float, bool]:
-        """Return the alpha and beta with the smallest loss at w, this loss, and whether Newton's method converged.
+        """Return the best alpha and beta, their loss, and whether Newton's method converged.
 
-        The loss includes the penalty. Newton's method starts from the given alpha and beta.
+        The weights w stay at `weight`. The loss includes the penalty. Newton's method starts from the given alpha and
+        beta.
         """
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
@@ -280,7 +305,7 @@ class Votes:
 
 
 class TagProp(FeatureControl):
-    """TagProp without sigmoids; images without features are left out of the fit."""
+    """TagProp without sigmoids, fitted to the training images that have features."""
 
     settings_type = TagPropSettings
     settings: TagPropSettings
@@ -309,7 +334,11 @@ class TagProp(FeatureControl):
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
 
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return w, alpha and beta; `weight` is the initial w. Store in `solved` how the minimisation ended."""
+        """Fit w, alpha and beta, and return them.
+
+        `weight` is the initial w. The attribute `solved` is set to a record of how the minimisation ended. Without
+        sigmoids, alpha and beta are empty.
+        """
         none = np.empty(0)
         if votes.near.shape[1] > 0:  # a single image has no neighbours to learn from
             weight, self.solved = votes.best_weight(weight, none, none, self.settings.iterations)
@@ -317,7 +346,7 @@ class TagProp(FeatureControl):
 
 
 class TagPropSigma(TagProp):
-    """TagProp with a sigmoid for each label; images without features are left out of the fit."""
+    """TagProp with a sigmoid for each label, fitted to the training images that have features."""
 
     settings_type = SigmaSettings
     settings: SigmaSettings

@@ -4,25 +4,28 @@
     second pass   score of l for i = sum over the images j in U(i) with l of exp(-s (D(i, j) - D_i)),
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
-d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. K1 is the setting `per_label`, and s is `sharpness`. The union gets as many images for a rare label as for a
-frequent one. D_i is the smallest D(i, j) of the union. The paper does not subtract D_i; without the subtraction, the
-scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of an
-image's labels, but scores of different images cannot be compared as in the paper. Some implementations divide the
-scores of each label by their maximum over the test images. This is not done here, because the scores of an image would
-then depend on the other test images.
+d_b are the base distances of the module `base_distances`. Each is divided by its mean over pairs of training images, so
+the mean of D is 1. K1 is the setting `per_label`, and s is `sharpness`. The union gets as many images for a rare label
+as for a frequent one.
 
-`two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
-over b of w_b d_b, it minimises the sum over at most `images` training images p and their targets q of
+D_i is the smallest D(i, j) of all images j in U(i). The paper does not subtract D_i; without the subtraction, the
+scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of an
+image's labels. But unlike the scores in the paper, the scores of different images cannot be compared. Some
+implementations divide the scores of each label by their maximum over the test images. This is not done here, because
+the scores of an image would then depend on the other test images.
+
+`two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns the weights with a large-margin loss on at most `images`
+training images p. It sets v_b = w_b / sum of w, where the w_b >= 0 minimise the sum, over all p and all targets q of p,
+of
 
     l_pq D'(p, q) + m sum over the impostors r of p of (1 - l_pr) [1 + D'(p, q) - D'(p, r)]_+,
-    l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
+    l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p,   D' = sum over b of w_b d_b
 
-and takes v_b = w_b / sum of w. Here m is the setting `push`. For each label l of p, the K1 images nearest to p among
-those with l are targets of p. For each other label, the K1 nearest images with it are impostors of p. The nearest
-images are found by the distance with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic
-between 0 and 0.1. The minimum is found by L-BFGS with bounds. The paper also learns weights of single features; these
-are not learnt here, so with one set of features there is nothing to learn.
+Here m is the setting `push`. For each label l of p, the K1 images nearest to p among those with l are targets of p. For
+each label that p does not have, the K1 nearest images with this label are impostors of p. The nearest images are found
+by the distance with equal weights, and p itself is left out. The hinge [z]_+ is max(0, z), but smoothed: it is
+quadratic for z between 0 and 0.1. The minimum is found by L-BFGS with bounds. The paper also learns weights of single
+features; these are not learnt here, so with one set of features there is nothing to learn.
 
 Source: Verma and Jawahar, "Image annotation using metric learning in semantic neighbourhoods", ECCV 2012, sections 3
 and 4.
@@ -75,7 +78,8 @@ class MarginSettings(TwoPassSettings):
     """Settings of 2PKNN with learnt weights of the base distances."""
 
     push: float = Field(default=1.0, gt=0)  # m, the weight of the loss of impostors that are too near
-    # number of training images p, spread evenly over the data set (all if there are fewer)
+    # number of training images p from which the weights are learnt (all if there are fewer); these images are spread
+    # evenly over the data set
     images: int = Field(default=2000, ge=1)
 
 
@@ -99,7 +103,10 @@ class TwoPassModel(DistanceModel):
         return scores.astype(np.float32)
 
     def _vote(self, rows: Rows, scores: Numbers) -> None:
-        """Add the votes for queries, (m, d), to their scores, (m, n_labels)."""
+        """Add the votes of the nearest images to the scores of queries.
+
+        `rows`, (m, d), contains the prepared features of the queries. `scores` has shape (m, n_labels).
+        """
         near = []
         for images in self._images_of_label:
             if len(images):
@@ -114,7 +121,10 @@ class TwoPassModel(DistanceModel):
 
 
 def images_of_labels(labels: LabelMatrix) -> list[Ids]:
-    """Return the images that have each label: one ascending int32 array per label."""
+    """Return the images that have each label.
+
+    The result contains an int32 array for each label, with the numbers of the label's images in ascending order.
+    """
     order = np.argsort(labels.label_of_pair, kind="stable")
     ends = np.cumsum(np.bincount(labels.label_of_pair, minlength=labels.n_labels))
     return np.split(labels.image_of_pair[order], ends[:-1])
@@ -139,14 +149,14 @@ class Pairs:
 def pairs_of(
     rows: Rows, blocks: Sequence[Block], labels: LabelMatrix, chosen: Ids, per_label: int
 ) -> tuple[Pairs, Pairs]:
-    """Return the targets and the impostors of training images.
+    """Return the pairs of training images with their targets, and the pairs with their impostors.
 
     Parameters
     ----------
-    rows : (n, d), each set scaled to unit length, then multiplied by the factors for equal weights
-    labels : n rows
+    rows : (n, d), each set of features scaled to unit length, then multiplied by the factors for equal weights
+    labels : n rows, the images' labels
     chosen : (m,) int32, the images p, ascending
-    per_label : K1
+    per_label : K1, the number of targets or impostors for each label
     """
     carries = np.zeros((len(chosen), labels.n_labels), dtype=np.bool_)
     own = labels.rows(chosen)
@@ -165,7 +175,10 @@ def pairs_of(
 
 
 def nearest_of(rows: Rows, images: Ids, asking: Ids, k: int) -> NDArray[np.int64]:
-    """Return, for each image in `asking`, the k nearest of `images`, (m, k), without the image itself."""
+    """Return the k nearest images of each image in `asking`, (m, k).
+
+    Only the images in `images` are searched, and no image is its own neighbour.
+    """
     search, queries = Search(rows[images], "euclidean"), rows[asking]
     position = np.searchsorted(images, asking).clip(max=len(images) - 1)
     own = np.where(images[position] == asking, position, -1).astype(np.int32)
@@ -183,7 +196,10 @@ def _pairs(
     labels: LabelMatrix,
     chosen: Ids,
 ) -> Pairs:
-    """Return pairs of p and q without repeats; a key is the position of p in `chosen`, times n, plus q."""
+    """Return the pairs that `keys` contains, without repeats.
+
+    The key of a pair of images p and q is the position of p in `chosen`, times the number of images, plus q.
+    """
     different = np.unique(np.concatenate([*keys, np.empty(0, dtype=np.int64)]))
     position, image = np.divmod(different, labels.n_rows)
     offsets = np.searchsorted(position, np.arange(len(chosen) + 1)).astype(np.int64)
@@ -202,7 +218,10 @@ def _pairs(
 
 
 def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[float, Numbers]:
-    """Return the loss at the weights w, (n_sets,), averaged over the images p, and its derivative with respect to w."""
+    """Return the mean loss of the images p at the weights w, and its derivative with respect to w.
+
+    `weight` contains w. It has shape (n_sets,), and so does the derivative.
+    """
     slopes = np.empty(len(targets.likeness)), np.empty(len(impostors.likeness))
     value = margin_loss(
         weight @ targets.distances, targets.likeness, targets.offsets,
@@ -213,7 +232,7 @@ def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: fl
 
 
 class TwoPassKnn(FeatureControl):
-    """2PKNN with equal weights of the base distances; images without features are left out of the fit."""
+    """2PKNN with equal weights of the base distances, fitted to the training images that have features."""
 
     settings_type = TwoPassSettings
     settings: TwoPassSettings
@@ -234,7 +253,7 @@ class TwoPassKnn(FeatureControl):
 
 
 class TwoPassKnnMl(TwoPassKnn):
-    """2PKNN with learnt weights of the base distances; images without features are left out of the fit."""
+    """2PKNN with learnt weights of the base distances, fitted to the training images that have features."""
 
     settings_type = MarginSettings
     settings: MarginSettings

@@ -1,32 +1,37 @@
-"""VSE-fs on image features: an image's vector is a linear map of its features, fitted by least squares over all pairs.
+"""VSE-fs on image features: an image's vector is a linear map of the image's features.
+
+The map is fitted by least squares over all pairs of an image and a label.
 
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
-Here x_i are the features of image i, E is the linear map, and v_c is the vector of label c.
+Here x_i are the features of image i, E is the linear map, v_c is the vector of label c, and s_ic is the score of the
+label. The rows of V are the v_c.
 
-Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. The paper
-mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work (`excl` removes the contribution of c
-itself to p_i), but gives neither updates, nor a regularisation of E, nor results. Choices made here:
+Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. As future
+work, the paper mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c>. Here p_i depends on the known labels of
+the image, and `excl` removes the contribution of label c itself to p_i. The paper gives neither updates, nor a
+regularisation of E, nor results. Choices made here:
 
 - Only the last term of this score is used, because a new image has neither a vector v_i nor known labels for p_i.
-- The weight of a positive, w_ic, is 1, and beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), which
-  gives the beta_c.
-- The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So the same
-  lambda suits features of any scale.
+- The weight w_ic of a positive is 1. beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), and beta_c is
+  the share of label c.
+- The penalty on E has the additional factor m, the mean squared length of the images' features. So the same lambda
+  suits features of any scale.
 - E starts at 0, and the labels' vectors are drawn from N(0, deviation^2).
-- An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
-  kernel of `vse_fs`. Each step and each update of a coordinate minimises the loss along one direction, so no epoch
-  increases the loss.
+- An epoch first updates E by steps of conjugate gradients. Then it updates the labels' vectors by one sweep of
+  coordinate descent, with the kernel of `vse_fs`. Each step and each update of a coordinate minimises the loss along
+  one direction, so no epoch increases the loss.
 
-Let H^C = sum_c beta_c v_c v_c'. The rows of X are the x_i, and the rows of V are the v_c. At the positives of image i,
-row i of a matrix R contains (1 - beta_c) s_ic, and row i of Y contains 1; all other entries are 0. Half the gradient
-with respect to E is
+Let H^C = sum_c beta_c v_c v_c'. The rows of X are the x_i. The matrices R and Y have a row per image and a column per
+label. For a positive, R contains (1 - beta_c) s_ic, and Y contains 1; all other entries are 0. Half the gradient with
+respect to E is
 
     X' (X E H^C + R V - Y V) + lambda m E
 
-so a step takes O(nnz(X) K + n K^2 + |P| K) operations. This is linear in the numbers of images, n, and of positives,
-|P|, because only positive pairs are visited.
+A step takes O(nnz(X) K + n K^2 + |P| K) operations, where K is the number of factors, and nnz(X) is the number of
+non-zeros in X. This is linear in the number of images, n, and in the number of positives, |P|, because only positive
+pairs are visited.
 """
 
 import numpy as np
@@ -56,15 +61,15 @@ PAIRS_PER_CALL = 1 << 16
 class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
     """Settings of VSE-fs on image features, named as in the paper."""
 
-    beta_0: float = Field(gt=0)  # the sum over all labels of beta_c, the weight of a pair that is not a positive
+    beta_0: float = Field(gt=0)  # the sum over all labels of beta_c, the weight of each pair that is not a positive
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
-    regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors and on the map
-    deviation: float = Field(gt=0)  # standard deviation of the initial label vectors, which are normal
+    regularisation: float = Field(ge=0)  # lambda, the penalty on the squares of the labels' vectors and of the map
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution of the initial label vectors
     steps: int = Field(ge=1)  # number of steps of conjugate gradients per epoch
 
 
 class VseFsFeatures(Method):
-    """VSE-fs on image features; images without features are left out of the fit."""
+    """VSE-fs on image features, fitted to the training images that have features."""
 
     settings_type = VseFsFeaturesSettings
     needs = frozenset({"features"})
@@ -89,7 +94,7 @@ class VseFsFeatures(Method):
         return 4 * settings.factors * (vectors + settings.factors)  # the last term is for H^C
 
     def epoch(self) -> Progress:
-        """Update the map, then the labels; the loss is computed after both."""
+        """Update the map, then the labels' vectors, and report the loss after both updates."""
         self._update_map()
         return Progress(self._update_labels())
 
@@ -123,7 +128,10 @@ class VseFsFeatures(Method):
         return self._curvature(self.map, self.vectors) - self._summed(ones @ self.labels)
 
     def _curvature(self, change: Matrix, images: Matrix) -> Matrix:
-        """Return half the loss's second derivative times a change of E, (d, K); `images` is X times the change."""
+        """Return half of the second derivative of the loss, times a change of E.
+
+        `change` and the result have shape (d, K). `images`, (n, K), is X times the change.
+        """
         weighted = self.labels * self.penalties[:, np.newaxis]
         excess = (1 - self.penalties[self.rows.labels]) * self._scores(images)
         of_vectors = images @ (weighted.T @ self.labels) + self._at_positives(excess) @ self.labels
@@ -131,16 +139,22 @@ class VseFsFeatures(Method):
         return product
 
     def _summed(self, of_vectors: Matrix) -> Matrix:
-        """Return X' times a matrix (n, K)."""
+        """Return X' times the matrix `of_vectors`, (n, K)."""
         return np.ascontiguousarray(self.seen.rows.T @ of_vectors)
 
     def _at_positives(self, values: NDArray[np.float32]) -> sparse.csr_array:
-        """Return a sparse matrix, images x labels, with the given values, (n_pairs,), at the positives."""
+        """Return a sparse matrix that contains `values`, (n_pairs,), at the positives.
+
+        The matrix has a row per image and a column per label.
+        """
         shape = (len(self.vectors), len(self.labels))
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 
     def _scores(self, images: Matrix) -> NDArray[np.float32]:
-        """Return the inner products of `images`, (n, K), with the labels' vectors at the positives, (n_pairs,)."""
+        """Return the inner product of the image's and the label's vector for each positive, (n_pairs,).
+
+        `images`, (n, K), contains the vectors of the images.
+        """
         image_of_pair, scores = self.seen.labels.image_of_pair, np.empty(len(self.rows.labels), dtype=np.float32)
         for first in range(0, len(scores), PAIRS_PER_CALL):
             pairs = slice(first, first + PAIRS_PER_CALL)
@@ -149,7 +163,7 @@ class VseFsFeatures(Method):
         return scores
 
     def _update_labels(self) -> float:
-        """Update all labels, and return the loss."""
+        """Update the vectors of all labels, and return the loss."""
         scores = aligned(len(self.columns.weights))
         scores[self.rows.slots] = self._scores(self.vectors)
         blocks = aligned(padded_size(self.settings.factors) // LANES, len(self.vectors), LANES)
@@ -174,7 +188,10 @@ class VseFsFeatures(Method):
 
 
 def mean_squared_length(rows: Rows) -> float:
-    """Return the mean squared length of rows of features, (n, d) float32, dense or CSR."""
+    """Return the mean squared length of rows of features.
+
+    `rows`, (n, d) float32, is dense or CSR.
+    """
     values = rows.data if sparse.issparse(rows) else rows
     return float(np.square(values, dtype=np.float64).sum() / rows.shape[0])
 

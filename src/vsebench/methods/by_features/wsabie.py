@@ -1,10 +1,13 @@
-"""WSABIE and other methods with its model: two matrices map image features and labels into one space.
+"""WSABIE, and other methods with the model of WSABIE.
+
+Two matrices, V and W, map image features and labels into one space. The score of label c for an image with the features
+x is f_c(x):
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
 V has a row for each of the d features, the w_c are the rows of W, and C is the setting `maximum_norm`. The initial V
-and W are drawn from a normal distribution with the standard deviation 1 / sqrt(d); rows that are longer than C are
-shortened to length C.
+and W are drawn from a normal distribution with mean 0 and standard deviation 1 / sqrt(d); rows that are longer than C
+are shortened to length C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010. Numbers of equations, sections, tables and figures refer to this paper.
@@ -39,11 +42,14 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
 
 
 class Wsabie(FeatureMethod):
-    """WSABIE, trained with the WARP loss: Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
+    """WSABIE, trained with the WARP loss (Eq. 1 to 3 and Algorithm 1).
 
-    Images have several labels here, so each step draws one of all pairs of an image and one of its labels. Negatives
-    are the labels that the image does not have. In the estimate of a rank, their number replaces the paper's Y - 1, the
-    number of labels minus 1. If no drawn negative violates the margin, a step changes nothing.
+    The weight of a step is 1 + 1/2 + ... + 1/k, where k is the estimated rank of the positive (alpha_j = 1/j in the
+    paper). Images have several labels here, so each step draws a pair of an image and one of the image's labels. If no
+    drawn negative violates the margin, a step changes nothing.
+
+    Negatives are the labels that the image does not have. The paper estimates the rank of a positive from Y - 1, the
+    number of labels minus 1. Here, the number of negatives replaces Y - 1.
     """
 
     settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
@@ -59,7 +65,10 @@ class Wsabie(FeatureMethod):
         self.maps = new_maps(features, labels)
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""
+        """Take gradient steps that lower the weighted hinge loss.
+
+        Each step lowers the loss of a random positive and the first drawn negative that violates the margin.
+        """
         report = wsabie_epoch(
             self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,
@@ -73,10 +82,11 @@ class Wsabie(FeatureMethod):
 
 
 class WsabieAuc(Wsabie):
-    """WSABIE's model with the margin loss for AUC, reported in the rows "Embedding, AUC" of table 5.
+    """WSABIE's model with the margin loss for AUC.
 
-    The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not have.
-    Each step draws one negative uniformly and gives it weight 1.
+    For an image, the loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over all labels p that the image has and all labels
+    n that it does not have. Each step draws one negative uniformly and gives it weight 1. Table 5 reports this method
+    in the rows "Embedding, AUC".
     """
 
     trials_of = staticmethod(one_trial)
@@ -85,13 +95,14 @@ class WsabieAuc(Wsabie):
 class DecaySettings(EmbeddingSettings):
     """Settings of WSABIE with a decreasing learning rate; `learning_rate` is the rate of the first epoch."""
 
-    decay: float = Field(gt=0)  # number of epochs after which the rate has fallen to 1 / sqrt(2) of the first
+    decay: float = Field(gt=0)  # number of epochs after which the rate is 1 / sqrt(2) of the first rate
 
 
 class WsabieDecay(Wsabie):
-    """WSABIE with a decreasing learning rate: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
+    """WSABIE with a decreasing learning rate.
 
-    The paper uses a constant learning rate (section 3).
+    The rate in epoch t, counted from 0, is gamma / sqrt(1 + t / decay), where gamma is the setting `learning_rate`. The
+    paper uses a constant learning rate (section 3).
     """
 
     settings_type = DecaySettings
@@ -108,12 +119,15 @@ class WsabieDecay(Wsabie):
 
 
 class OwpcSgd(Wsabie):
-    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violating negatives.
+    """WSABIE's model and loss, with the exact rank of the positive instead of an estimate.
+
+    A step computes the scores of all labels. It then moves the vectors of the positive p and of all negatives n that
+    violate the margin.
 
         k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
 
-    Here L(k) = 1 + 1/2 + ... + 1/k. This is the baseline OWPC-SGD in figure 2: SGD on the paper's loss. In the original
-    OWPC, the weight of a negative depends on that negative's rank.
+    Here L(k) = 1 + 1/2 + ... + 1/k. This is the baseline OWPC-SGD in figure 2, which minimises the paper's loss by
+    stochastic gradient descent. In the original OWPC, the weight of a negative depends on that negative's rank.
     """
 
     def epoch(self) -> Progress:
@@ -138,7 +152,9 @@ class WsabieEnsemble(Ensemble):
 
     @classmethod
     def combined(cls, models: Sequence[Model], scales: Sequence[float]) -> EmbeddedFeatures:
-        """Return one model with the concatenated maps: V = [V_1 V_2 ...], W = [scale_1 W_1, scale_2 W_2 ...].
+        """Return one model whose scores are the sum of the models' scores, each multiplied by its scale.
+
+        The maps of the models are concatenated: V = [V_1 V_2 ...] and W = [scale_1 W_1 scale_2 W_2 ...].
 
         Raises
         ------
