@@ -14,11 +14,14 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; each module lists its protocols in the dictionary `PROTOCOLS`."""
+    """A way to hold out labels or images for validation and test.
+
+    The dictionary `PROTOCOLS` of each module contains the module's protocols.
+    """
 
     description: str  # what is held out, for tables and the report
-    new_images: ClassVar[bool]  # whether test images are new: not used in training, so that methods need features
-    validation_metric: ClassVar[str]  # the metric that chooses settings and epochs, unless a run names another
+    new_images: ClassVar[bool]  # whether test images are not used in training, so that methods need features
+    validation_metric: ClassVar[str]  # the metric by which settings and epochs are chosen, unless a run names another
     leaves_cold: ClassVar[bool] = False  # whether an image's only label can be held out
     by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) are held out, not whole labels
     fixed: ClassVar[bool] = False  # whether all seeds share one split, so that settings are chosen once for all seeds
@@ -31,7 +34,7 @@ class Protocol(ABC):
         return self.unseen and not self.only_unseen
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the random generator of a split, which is the same on every machine; `name` is the protocol's name."""
+        """Return the random generator for a split by the protocol `name`; its numbers are the same on every machine."""
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
     @abstractmethod
@@ -39,7 +42,7 @@ class Protocol(ABC):
         """Split a data set; if this is impossible, raise a `UserError`."""
 
 
-FROM = "from-"  # followed by the name of a data set, this names the protocol `Transfer` in `unseen.py`
+FROM = "from-"  # prefix of the names of the protocols `Transfer` (in `unseen.py`); the name of a data set follows
 
 
 def known_protocols() -> list[str]:
@@ -65,12 +68,15 @@ def module_of_protocol(name: str) -> ModuleType:
 
 
 def source_of(protocol: str) -> str | None:
-    """Return the data set on which models are trained; None if it is the data set on which they are tested."""
+    """Return the name of the data set to train on if `protocol` is `from-<data set>`, and None otherwise."""
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
 def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
-    """Split a data set by a protocol; if this is impossible, or if a part has no label, raise a `UserError`."""
+    """Split a data set by a protocol.
+
+    If this is impossible, or if no label is left for training, validation or the test, a `UserError` is raised.
+    """
     rules = load_protocol(protocol)
     split = rules.split(dataset, rules.generator(protocol, seed))
     parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
@@ -83,8 +89,8 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
     """Return a split in which all labels are trained and are candidates.
 
-    `parts` are the training, validation and test labels, one row per image of the data set; `images` contains the
-    numbers of the images in the parts `first`, `valid`, `final` and `test` of the split, in ascending order.
+    `parts` contains the training, validation and test labels, each with one row per image of the data set. `images`
+    contains the images of the parts `first`, `valid`, `final` and `test` of the split, as (n,) ascending numbers.
     """
     train, valid, test = parts
     first_images, valid_images, final_images, test_images = images

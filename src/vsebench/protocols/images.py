@@ -17,7 +17,7 @@ VALIDATED = 0.05  # under `labelled_images`, the share of the training images th
 
 
 class Images(Protocol):
-    """A tenth of the images, drawn uniformly, is held out for the test, and a tenth for validation."""
+    """A tenth of the images is held out for the test, and another tenth for validation; both are drawn uniformly."""
 
     description = "whole images held out, drawn at random"
     new_images = True
@@ -28,10 +28,10 @@ class Images(Protocol):
 
 
 class LabelledImages(Protocol):
-    """The images with a label are split at random, as is common for NUS-WIDE's 81 concepts; the others are left out.
+    """The images with a label are split at random; images without a label are left out.
 
-    Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No split
-    with these numbers was published as a list of images, so one is drawn for each seed.
+    Such splits are common for NUS-WIDE's 81 concepts: of the 209,347 images with a concept, 150,000 are training images
+    and the others are test images. No list of these training images was published, so a split is drawn for each seed.
     """
 
     description = "images with a label held out, drawn at random"
@@ -49,7 +49,8 @@ class LabelledImages(Protocol):
 class Official(Protocol):
     """The test images of the data set's official partition are held out; all seeds have the same split.
 
-    Validation images are taken from the partition; if it has none, every ninth training image is used.
+    Validation images are taken from the partition. If the partition has none, every ninth training image is used for
+    validation.
     """
 
     description = "the data set's own test images held out"
@@ -70,7 +71,11 @@ PROTOCOLS = {"images": Images, "labelled_images": LabelledImages, "official": Of
 
 
 def own_parts(parts: NDArray[np.str_]) -> Masks:
-    """Return the official partition; without validation images, every ninth training image is used for validation."""
+    """Return the official partition as masks of the training, validation and test images.
+
+    `parts`, (n_images,), contains the part of each image. If no image is in the part "valid", every ninth training
+    image is also marked as a validation image.
+    """
     valid = parts == "valid"
     if not valid.any():
         training = np.flatnonzero(parts == "train")
@@ -79,7 +84,7 @@ def own_parts(parts: NDArray[np.str_]) -> Masks:
 
 
 def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
-    """Draw a tenth of the images for the test and a tenth for validation; train on the others."""
+    """Return randomly drawn masks of the training, validation and test images; validation and test get a tenth each."""
     size = round(n_images * SHARE)
     rank = np.empty(n_images, dtype=np.int64)
     rank[np.argsort(rng.random(n_images), kind="stable")] = np.arange(n_images)
@@ -87,10 +92,10 @@ def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
 
 
 def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
-    """Split by images: train on `train` and, once settings are chosen, also on `valid`.
+    """Return a split with these training, validation and test images.
 
-    The masks are (n_images,). An image in both `train` and `valid` is a validation image; an image in no mask is left
-    out.
+    The masks are (n_images,). An image in both `train` and `valid` is a validation image. An image in no mask is left
+    out. Once settings are chosen, the tested model is trained on the training and validation images.
 
     Images without a label are kept: they are used to normalise features, but have no label to rank. If the data set has
     features, images without features are left out of validation and test for all methods, because no model can score
@@ -103,7 +108,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
 
 
 def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
-    """Remove validation images from training, and images without features from validation and test."""
+    """Return the masks; remove validation images from `train`, and images without features from `valid` and `test`."""
     train = train & ~valid
     if dataset.with_features is not None:
         valid, test = valid & dataset.with_features, test & dataset.with_features
@@ -111,7 +116,10 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return the pairs of the images in the mask `images`; with `among`, only those with a label in this mask."""
+    """Return the labels of the images in the mask `images`; if `among` is given, only labels in this mask.
+
+    The result has the same shape as `labels`; the rows of the other images are empty.
+    """
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]

@@ -44,8 +44,8 @@ PROTOCOLS = {"distinct": Distinct, "regions": Regions}
 def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generator) -> Split:
     """Hold out one label of each image for the test, and one of the remaining labels for validation.
 
-    With `by_occurrence`, a single occurrence of a label is held out; otherwise a label is held out with all its
-    occurrences, but only from images with another label.
+    With `by_occurrence`, a single occurrence of a label is held out. Without it, a label is held out with all its
+    occurrences, but only from images that have another label.
     """
     rest, test = hold_out(dataset.labels, by_occurrence, rng)
     train, valid = hold_out(rest, by_occurrence, rng)
@@ -55,7 +55,11 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
 
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
-    """Take one label (or occurrence) from each image that has enough of them; return the rest and the labels taken."""
+    """Take one label from each image; return the remaining labels and the labels taken.
+
+    With `by_occurrence`, a single occurrence of a label is taken from each image with a label. Without it, a label is
+    taken with all its occurrences, but only from images with at least two distinct labels.
+    """
     count = labels.count_of_pair
     drawn, size = draw_pairs(labels, count if by_occurrence else np.ones_like(count), rng)
     chosen = drawn[size >= (1 if by_occurrence else 2)]
@@ -67,10 +71,11 @@ def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator)
 def draw_pairs(
     labels: LabelMatrix, weight: Ids, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw one pair of each image, with a probability proportional to the pair's weight.
+    """Draw one pair of each image, with probabilities proportional to the weights of the image's pairs.
 
-    Returns the indices of the pairs, (n_images,), which are meaningless for images without pairs, and the total weight
-    of each image's pairs.
+    A pair is an image and one of its labels; `weight` is (n_pairs,). Returns the index of the pair drawn for each
+    image, and the total weight of each image's pairs, both (n_images,). The index is meaningless if an image has no
+    pairs.
     """
     ends = np.cumsum(weight, dtype=np.int64)
     before = np.concatenate([[0], ends])[labels.offsets]

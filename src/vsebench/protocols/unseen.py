@@ -1,12 +1,12 @@
 """Protocols with labels that are never trained: `unseen_labels` and its variants, and `from-<data set>`.
 
-The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
-with models that are trained on the labels to learn, and that rank the validation labels. The tested model is trained on
-the labels to learn and on the validation labels, and ranks the unseen labels. Labels without a word vector are left
-out.
+`unseen_labels` and its variants divide the labels with a word vector into labels to learn, validation labels and unseen
+labels. Settings are chosen with models that are trained on the labels to learn, and that rank the validation labels.
+The tested model is trained on the labels to learn and on the validation labels, and ranks the unseen labels.
+`unseen_labels_all` ranks them together with the trained labels. Labels without a word vector are left out.
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
-NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing unseen labels is our choice.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2. There,
+NUS-WIDE's 81 concepts are unseen, and are ranked alone or among 1,006 labels. Drawing unseen labels is our choice.
 """
 
 from abc import abstractmethod
@@ -25,10 +25,10 @@ FEWEST = EVERY + 1  # fewest labels with word vectors that allow one unseen and 
 class UnseenLabels(Protocol):
     """A fifth of the labels with a word vector are unseen labels, and a fifth of the others are validation labels.
 
-    The unseen labels can also be given (`Dataset.unseen`); validation labels are drawn even then.
+    If the data set names its unseen labels (`Dataset.unseen`), only validation labels are drawn.
 
-    Test images are taken from the official partition; without one, a tenth of the images is drawn. Images without a
-    label to learn stay among the training images.
+    Test images are taken from the official partition. If the data set has no such partition, a tenth of the images is
+    drawn for the test. Images without a label to learn stay among the training images.
     """
 
     new_images = True
@@ -36,12 +36,15 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator of a split; its seed is 99 + `seed`, so that splits are those of earlier versions."""
+        """Return a generator with the seed 99 + `seed`; with this seed, splits are the same as in earlier versions."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
-        """Draw a fifth of the labels, rounded down; `frequency` contains the number of images of each label."""
+        """Draw a fifth of the labels, rounded down to a whole number of labels.
+
+        `labels` and `frequency` are (n,): the labels' numbers, and the number of images with each label.
+        """
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.with_word_vectors is None:
@@ -81,7 +84,7 @@ class AmongAllLabels(DrawnLabels):
 
 
 class DrawnByFrequency(UnseenLabels):
-    """Of every five consecutive labels in the order of frequency, one is drawn as unseen; only these are ranked."""
+    """Of every five labels that are consecutive by frequency, one is drawn as unseen; only unseen labels are ranked."""
 
     description = "only labels that were never trained are ranked; they are drawn evenly by frequency"
     only_unseen = True
@@ -93,13 +96,13 @@ class DrawnByFrequency(UnseenLabels):
 
 
 class Transfer(Protocol):
-    """The protocol `from-<data set>`: train on the data set `source`, test on the images and labels of another.
+    """The protocol `from-<data set>`: train on the data set `source`, test on another data set.
 
-    Both data sets have the same kind of features, and labels are identified by their names. The stage `join` joins
-    the data sets: images and labels of the tested data set come first, so they keep their numbers.
+    The data sets must have the same kind of features. The stage `join` joins the data sets: images and labels of the
+    tested data set come first, so they keep their numbers. Labels with the same name become one label.
 
-    Labels without a word vector are left out, as under `unseen_labels`. Of the tested labels, only those that also
-    occur in `source` are trained.
+    Labels without a word vector are left out, as under `unseen_labels`. Tested labels that do not occur in `source` are
+    never trained.
     """
 
     new_images = True
@@ -135,8 +138,9 @@ def hold_out_labels(
     """Split images and labels.
 
     `labels` contains three disjoint masks, (n_labels,) each: the labels to learn, the validation labels and the unseen
-    labels. With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the
-    data set has no official partition.
+    labels. With `only_unseen`, only the validation labels are candidates in validation, and only the unseen labels in
+    the test. Without it, the labels that the model has learnt are also candidates. `rng` is used to draw the validation
+    and test images if the data set has no official partition.
     """
     learnt, validated, unseen = labels
     matrix, parts = dataset.labels, dataset.parts
@@ -154,7 +158,7 @@ def hold_out_labels(
 
 
 def held_out(labels: LabelMatrix, images: Mask, candidates: Mask) -> HeldOut:
-    """Return held-out images without known labels; of their labels, only the candidates are held out."""
+    """Return the held-out images; no label is known, and only labels that are candidates are held out."""
     rows = ids_of(images)
     right = pairs_of(labels, images, candidates).rows(rows)
     return HeldOut(rows, right, LabelMatrix.empty(len(rows), labels.n_labels), candidates)

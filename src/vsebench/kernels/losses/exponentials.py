@@ -3,11 +3,13 @@
     A = sum of exp(f_v) over the negatives v,   B = sum of w_u exp(-f_u) over the positives u
     LSEP = log(1 + A B),   ZLPR = log(1 + A) + log(1 + B),   BP-MLL = A B
 
-The weights w_u are 1 unless LSEP is weighted. If they are 1, A B is a smooth upper bound on the number of misordered
-pairs of a positive and a negative. ZLPR is LSEP with an additional label of score 0 that separates the positives from
-the negatives. Unless LSEP is weighted, the cost of these losses grows with the number of labels, not with the number of
-pairs, so pairs need not be sampled. The derivative with respect to the score of a label is proportional to the label's
-share of A or of B. `kernels.losses` describes the arguments of the losses.
+Here f_k is the score of label k. In weighted LSEP, w_u is L(r), where r is the rank of the positive u; in all other
+losses, w_u is 1. If all weights are 1, A B is a smooth upper bound on the number of misordered pairs of a positive and
+a negative. ZLPR is LSEP with an additional label of score 0 that separates the positives from the negatives.
+
+The time of a loss without weights grows with the number of labels, not with the number of pairs, so pairs need not be
+sampled. A label's share of A or of B is the label's term divided by the sum. The derivative with respect to the score
+of a label is proportional to this share. `kernels.losses` describes L and the arguments of the losses.
 
 Sources: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7 (LSEP);
 Su and others, "ZLPR: a novel loss for multi-label classification", 2022; Zhang and Zhou, "Multilabel neural networks
@@ -27,7 +29,10 @@ LARGEST_EXPONENT = 40.0
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
-    """Return the sum over images of log(1 + A B), float64; an image without a pair has loss 0."""
+    """Return the LSEP loss, float64: the sum over images of log(1 + A B); the module defines A and B.
+
+    An image without positives or without negatives has loss 0.
+    """
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -42,7 +47,7 @@ def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def zlpr_loss(scores, images, offsets, labels, terms):
-    """Return the sum over images of log(1 + A) + log(1 + B), float64."""
+    """Return the ZLPR loss, float64: the sum over images of log(1 + A) + log(1 + B); the module defines A and B."""
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -55,7 +60,10 @@ def zlpr_loss(scores, images, offsets, labels, terms):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
-    """Return the sum over images of A B, float64; if `averaged`, A B is divided by the number of the image's pairs."""
+    """Return the BP-MLL loss, float64: the sum over images of A B; the module defines A and B.
+
+    If `averaged`, each A B is divided by the number of pairs of a positive and a negative of the image.
+    """
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -72,17 +80,19 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
 
 @njit(cache=True, inline="always")
 def take_exponentials(scores, row, labels, start, stop, terms):
-    """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
+    """Overwrite the scores of an image: write exp(f_v - the largest f_v) for each negative v, and 0 for each positive.
 
-    Exponents are at most 0, so no exponential overflows. If an image has every label, minus infinity is written;
-    `write_slopes` replaces it.
+    Exponents are at most 0, so no exponential overflows. If the image has every label, minus infinity is written for
+    every label, and `write_slopes` replaces these numbers. The module defines A, B, w_u and a label's share of B.
 
     scores : (m, n_labels) float32; the row `row` is overwritten
     row : integer
     labels : int32; the image's labels are labels[start:stop]
-    terms : (n_labels,) float64, the weights w_u of the image's labels; overwritten with their shares of B
+    terms : (n_labels,) float64; starts with the weights w_u of the image's labels, which are overwritten with the
+        labels' shares of B
 
-    Returns log A, log B, and the sum of the written exponentials, float64; the logarithm of an empty sum is -infinity.
+    Returns log A, log B, and the sum of the written exponentials, all float64. The logarithm of an empty sum is
+    -infinity.
     """
     smallest = np.float32(np.inf)
     for slot in range(start, stop):
@@ -107,12 +117,12 @@ def take_exponentials(scores, row, labels, start, stop, terms):
 
 @njit(cache=True, inline="always")
 def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_positives):
-    """Write the derivative for each label: the label's share of A or of B, times a factor.
+    """Overwrite the scores of an image with the derivatives: each label's share of A or of B, times a factor.
 
-    scores, terms : as written by `take_exponentials`; the row of scores is overwritten
+    scores, terms : as `take_exponentials` left them; row `row` of `scores` is overwritten
     labels : int32; the image's labels are labels[start:stop]
     a : the sum of the exponentials that `take_exponentials` wrote
-    of_negatives, of_positives : float64, the factors by which the shares of A and of B are multiplied
+    of_negatives, of_positives : float64, the factor of the shares of A, and the factor of the shares of B
     """
     scale = np.float32(of_negatives / a) if a > 0 else np.float32(0)
     for k in range(scores.shape[1]):

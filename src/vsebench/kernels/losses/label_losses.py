@@ -8,10 +8,10 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 
 @njit(cache=True, nogil=True)
 def softmax_loss(scores, images, offsets, labels, averaged):
-    """Return minus the sum of log softmax(f)_u over images and their labels u, float64.
+    """Return minus the sum of log softmax(f)_u over the images and over the labels u of each image, float64.
 
-    If `averaged`, the sum over an image's labels is divided by their number, which gives the cross-entropy with the
-    uniform distribution over these labels.
+    Here f are the scores of all labels for the image. If `averaged`, the sum over the labels u is divided by the number
+    of these labels. The result is then the cross-entropy with the uniform distribution over the image's labels.
 
     Source: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 1 and 2.
     """
@@ -38,7 +38,8 @@ def softmax_loss(scores, images, offsets, labels, averaged):
 def binary_loss(scores, images, offsets, labels):
     """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64.
 
-    y_k is 1 if the image has label k, and 0 if not. This is the loss of one logistic regression per label.
+    f_k is the score of label k; y_k is 1 if the image has label k, and 0 if not. This is the loss of one logistic
+    regression per label.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -61,14 +62,14 @@ def asymmetric_loss(scores, images, offsets, labels, focus_positives, focus_nega
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    with p = 1 / (1 + exp(-f)). If the margin is 0, this loss equals the focal loss for g = h, and the binary
-    cross-entropy for g = h = 0.
+    Here f is the score of the label, and p = 1 / (1 + exp(-f)). With margin 0, this is the focal loss if g = h, and the
+    binary cross-entropy if g = h = 0.
 
     focus_positives, focus_negatives : float >= 0, the exponents g and h
     margin : float in [0, 1); a negative whose p is not above the margin adds nothing
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021, Eq. 4 to 7; Lin, Goyal,
-    Girshick, He and Dollar, "Focal loss for dense object detection", ICCV 2017, Eq. 4, without a factor for positives.
+    Girshick, He and Dollar, "Focal loss for dense object detection", ICCV 2017, Eq. 4.
     """
     total = 0.0
     for row in range(len(scores)):

@@ -1,4 +1,4 @@
-"""Draw samples of labels for images: positives from an image's labels, negatives according to label weights."""
+"""Draw a sample of positives and negatives for each image of a batch."""
 
 from numba import njit
 
@@ -15,21 +15,25 @@ ATTEMPTS = 50  # number of attempts to draw a negative
 
 @njit(cache=True, nogil=True)
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
-    """For each image, draw positives uniformly from its labels, with replacement, and negatives from a table.
+    """For each image, draw positives from the image's labels, and negatives from a table.
 
-    For each negative, labels are drawn until one is not excluded, at most `ATTEMPTS` times. An image gets no sample if
-    it has no label or every label, or if all attempts for one of its negatives fail. With `NEXT_IMAGE`, negatives are
-    drawn uniformly from the labels of the next image of the batch, with replacement, and nothing is excluded; the first
-    image follows the last. If the next image has no label, there is no sample.
+    Positives are drawn uniformly, with replacement. For each negative, labels are drawn until one is not excluded, at
+    most `ATTEMPTS` times. An image gets no sample if it has no label or every label, or if all attempts to draw one of
+    its negatives fail.
 
-    chosen : (m, P + N) int32, written: P positives and N negatives per image; a row without a sample starts with -1
-    n_positives : P
+    With `NEXT_IMAGE`, negatives are instead drawn uniformly, with replacement, from the labels of the next image of the
+    batch, and no label is excluded. The first image follows the last. If the next image has no label, the image gets no
+    sample.
+
+    chosen : (m, P + N) int32, overwritten with P positives and N negatives for each image; the row of an image without
+        a sample starts with -1
+    n_positives : P, the number of positives that are drawn for each image
     images : (m,) int64, the image of each row
-    offsets, labels : as in `kernels.losses`, with LANES unused numbers at the end of `labels`
-    table : `AliasTable` of the labels
-    exclude : labels that cannot be negatives: NOTHING, DRAWN, POSITIVES, BATCH or NEXT_IMAGE (see these constants)
+    offsets, labels : as in `kernels.losses`, but `labels` ends with `kernels.vectors.LANES` unused numbers
+    table : `AliasTable`, the distribution of the labels from which negatives are drawn
+    exclude : which labels cannot be negatives: one of the constants NOTHING, DRAWN, POSITIVES, BATCH and NEXT_IMAGE
     in_batch : (n_labels,) bool, all False before and after the call; empty unless `exclude` is BATCH
-    rng : (1,) uint64, advanced
+    rng : (1,) uint64, the state of the random numbers, advanced
     """
     for row in range(len(images)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -72,9 +76,9 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
 
 @njit(cache=True, inline="always")
 def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
-    """Return whether a label cannot be a negative of the image of a row, whose labels are labels[start:stop].
+    """Return whether a label cannot be a negative of the image in row `row` of `chosen`.
 
-    The other arguments are those of `sample_labels`.
+    The image's labels are labels[start:stop]. The other arguments are those of `sample_labels`.
     """
     if exclude == POSITIVES:
         return contains(labels, start, stop, label)

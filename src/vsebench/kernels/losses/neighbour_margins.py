@@ -5,18 +5,21 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def margin_loss(targets, likeness, target_offsets, impostors, unlikeness, impostor_offsets, push, smoothing, slopes):
-    """Return the sum over images p of terms that pull the targets of p closer and push its impostors away, float64.
+    """Return the large-margin loss, float64, which pulls the targets of an image closer and pushes its impostors away.
 
-        sum over the targets q of p of [l_q D_q + push x sum over the impostors r of p of u_r h(1 + D_q - D_r)]
+    The loss is the sum over images p of
 
-    h(z) is the smoothed hinge: 0 below 0, z^2 / (2 smoothing) up to `smoothing`, and z - smoothing / 2 above.
+        sum over the targets q of p of [l_q D_q + push * sum over the impostors r of p of u_r h(1 + D_q - D_r)]
 
-    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D from each image to its targets
-        and to its impostors, image by image
-    likeness, unlikeness : (n_targets,) and (n_impostors,) float64, the weights l and u
+    h(z) is the smoothed hinge: 0 for z <= 0, z^2 / (2 smoothing) for z from 0 to `smoothing`, and z - smoothing / 2 for
+    larger z.
+
+    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D_q from each image to its targets,
+        and D_r to its impostors; the numbers of one image are consecutive
+    likeness, unlikeness : (n_targets,) and (n_impostors,) float64, the weights l_q and u_r
     target_offsets, impostor_offsets : (n + 1,) int64, where the targets and the impostors of each image start
-    push, smoothing : numbers
-    slopes : two float64 arrays, (n_targets,) and (n_impostors,), which get the derivatives with respect to the
+    push, smoothing : float
+    slopes : two float64 arrays, (n_targets,) and (n_impostors,), overwritten with the derivatives with respect to the
         distances
     """
     of_targets, of_impostors = slopes

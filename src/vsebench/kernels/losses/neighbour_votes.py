@@ -2,10 +2,11 @@
 
 These arguments have the same meaning in all functions:
 
-logits : (n, k) float64; their softmax over the k neighbours gives the neighbours' shares of the votes
-near : (n, k) int32, the row numbers of each image's neighbours
-offsets, labels : (n + 1,) int64 and (n_pairs,) int32, the labels of each row; image i is row i
-costs : (2,) float64, the weight of a negative pair (an image and a label that it lacks), and that of a positive pair
+logits : (n, k) float64; softmax turns row i into the vote shares of image i's k neighbours
+near : (n, k) int32, the numbers of each image's k neighbours
+offsets, labels : (n + 1,) int64 and (n_pairs,) int32; labels[offsets[i]:offsets[i + 1]] are the labels of image i
+costs : (2,) float64, the weight of each negative pair (an image and a label that the image lacks), and the weight of
+    each positive pair (an image and one of its labels)
 """
 
 import numpy as np
@@ -18,10 +19,10 @@ SURE = 1e-5  # smallest probability of a label; 1 - SURE is the largest, so that
 
 @njit(cache=True)
 def votes_of(logits, near, offsets, labels, shares, votes):
-    """Write the neighbours' shares of votes to `shares`, (k,), and each label's sum of shares to `votes`, (n_labels,).
+    """Write the vote share of each neighbour of an image to `shares`, and the votes of each label to `votes`.
 
-    A label's sum is over the neighbours that have the label. Both arrays are float64. Here, `logits` and `near` are
-    those of one image, (k,).
+    The votes of a label are the sum of the vote shares of the neighbours that have the label. `shares` is (k,) float64,
+    and `votes` is (n_labels,) float64. Here, `logits` and `near` are (k,), the rows of the image.
     """
     largest, total = logits.max(), 0.0
     for slot in range(len(near)):
@@ -38,13 +39,14 @@ def votes_of(logits, near, offsets, labels, shares, votes):
 def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, slopes):
     """Return minus the weighted sum over images and labels of log p, float64.
 
-    p is the model's probability of the truth: that the image has the label, or that it lacks the label. If x is the
-    label's sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or
-    sigmoid(alpha x + beta) if `alpha` is not empty.
+    The weights are `costs`. For a positive pair, p is the model's probability that the image has the label; for a
+    negative pair, p is the probability that the image lacks the label. If the label has x votes (see `votes_of`), the
+    probability that the image has the label is sigmoid(alpha x + beta), with the label's alpha and beta. If `alpha` and
+    `beta` are empty, this probability is SURE + (1 - 2 SURE) x.
 
     alpha, beta : (n_labels,) float64, or both empty; the number of labels is `len(slopes[1])`
-    slopes : two float64 arrays: (n, k), which gets the derivative with respect to each logit, and (n_labels,), which is
-        working memory
+    slopes : two float64 arrays: (n, k), overwritten with the derivative with respect to each logit, and (n_labels,),
+        scratch memory
     """
     of_logits, of_votes = slopes
     k, n_labels = logits.shape[1], len(of_votes)
@@ -80,10 +82,12 @@ def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, s
 
 @njit(cache=True, nogil=True)
 def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
-    """Write each label's part of `negative_log_likelihood` with sigmoids, and the derivatives of this part, to `sums`.
+    """Write each label's part of `negative_log_likelihood`, and the derivatives of this part, to `sums`.
 
-    sums : (n_labels, 6) float64: the value, the first derivatives with respect to alpha and to beta, and the second
-        derivatives with respect to alpha, to alpha and beta, and to beta
+    Probabilities are sigmoids here, so `alpha` and `beta` must not be empty.
+
+    sums : (n_labels, 6) float64; a row contains the label's part, the first derivatives with respect to alpha and to
+        beta, and the second derivatives with respect to alpha twice, to alpha and beta, and to beta twice
     """
     n_labels = len(sums)
     shares, votes, has = np.empty(logits.shape[1]), np.empty(n_labels), np.zeros(n_labels, dtype=np.bool_)

@@ -1,8 +1,8 @@
 """Optimisers of a network's parameters; each takes a step in one pass over the arrays.
 
 Arrays are (size,) float32; size is a multiple of 16. All arrays except the gradient are updated. `means` and `squares`
-are running means of the gradients and of their squares; they and the velocities start at 0. Learning rates and decays
-are floats.
+are running means of the gradients and of the squared gradients. These means and the velocities start at 0. Learning
+rates and decays are floats.
 
 Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is
 Eq. 1 and 2 of Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",
@@ -20,16 +20,17 @@ MOMENTUM = 0.9
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
-    """Take AdamW's step `number`, counted from 1; step sizes adapt to each parameter's recent gradients.
+    """Take step `number` of AdamW, counted from 1.
 
-    Weights decay independently of the gradients; the decay is multiplied by the learning rate.
+    The step of a parameter adapts to the parameter's recent gradients. In addition, each parameter decays: it is
+    reduced by the learning rate times `decay` times its value.
     """
     adamw_move(parameters, gradient, means, squares, adamw_rates(number, learning_rate, decay))
 
 
 @njit(cache=True, nogil=True)
 def adamw_rates(number, learning_rate, decay):
-    """Return a step's factors for means, squares and decay, three float32; arguments are as for `adamw_step`."""
+    """Return three float32, the factors of means, squares and parameters in step `number`; see `adamw_step`."""
     of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
     of_square = np.float32(1 / (1 - SQUARE_RATE**number))
     return of_mean, of_square, np.float32(learning_rate * decay)
@@ -37,7 +38,7 @@ def adamw_rates(number, learning_rate, decay):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def adamw_move(parameters, gradient, means, squares, rates):
-    """Take AdamW's step with the factors of `adamw_rates`."""
+    """Take a step of AdamW; `rates` are the factors that `adamw_rates` returns for this step."""
     of_mean, of_square, shrinking = rates
     old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
     old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)

@@ -1,7 +1,7 @@
 """Losses on pairs of a positive u and a negative v of an image: all pairs, or pairs drawn anew at each evaluation.
 
-Arguments are as in `kernels.losses`; rng, (1,) uint64, is advanced. LSEP and BP-MLL over all pairs are in
-`exponentials.py`.
+f_u and f_v are the scores of u and v. `kernels.losses` describes the arguments, except `rng`, (1,) uint64, the state of
+the random numbers, which is advanced. LSEP and BP-MLL over all pairs are in `exponentials.py`.
 """
 
 import numpy as np
@@ -16,10 +16,12 @@ from vsebench.kernels.vectors import FASTMATH
 
 @njit(cache=True, nogil=True)
 def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
-    """Return the sum over images and their pairs of max(0, 1 + f_v - f_u), float64.
+    """Return the hinge loss, float64: the sum over images and their pairs of max(0, 1 + f_v - f_u).
 
-    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6; if
-    `weighted`, a pair's weight is L(r), as in the authors' code for WARP.
+    f_u and f_v are the scores of a pair of a positive u and a negative v. If `weighted`, the term of a pair is
+    multiplied by L(r), where r is the rank of u, as in the authors' code for WARP.
+
+    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -48,10 +50,10 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
 def pair_logistic_loss(scores, images, offsets, labels, slopes):
     """Return the sum over images of the mean of log(1 + exp(f_v - f_u)) over the image's pairs, float64.
 
-    An image without a pair adds 0.
+    f_u and f_v are the scores of a pair of a positive u and a negative v. An image without a pair adds 0.
 
-    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6, where |Y| (L - |Y|)
-    is the number of the image's pairs.
+    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. There, |Y| (L - |Y|) is the number
+    of the image's pairs.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -77,11 +79,12 @@ def pair_logistic_loss(scores, images, offsets, labels, slopes):
 
 @njit(cache=True, nogil=True)
 def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
-    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
+    """Return the WSABIE loss, float64, and the number of negatives that were drawn.
 
-    The image has n of the K labels. For each u, negatives v are drawn until one violates the margin, 1 + f_v > f_u, but
-    at most K - n; `trials` is the number drawn. If none of them violates the margin, the positive adds nothing. The
-    array `labels` ends with LANES unused numbers.
+    For each positive u of an image, negatives v are drawn until one violates the margin, 1 + f_v > f_u. Here f_u and
+    f_v are the scores of u and v. At most n negatives are drawn, where n is the number of the image's negatives. If the
+    t-th negative violates the margin, u adds L(floor(n / t)) (1 + f_v - f_u) to the loss; L(k) is `rank_loss[k]`. If
+    none of the n negatives does, u adds nothing. The array `labels` ends with `kernels.vectors.LANES` unused numbers.
 
     Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; used as
     a loss of networks by Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
@@ -111,7 +114,7 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
 
 @njit(cache=True, inline="always")
 def draw_pairs(ids, n_pairs, n_drawn, rng):
-    """Draw `n_drawn` of the numbers 0 to n_pairs - 1 uniformly without replacement; write them to the front of `ids`.
+    """Write `n_drawn` of the numbers 0 to n_pairs - 1, drawn uniformly without replacement, to the front of `ids`.
 
     ids : (at least n_pairs,) int32, overwritten
     rng : (1,) uint64, advanced by `n_drawn` draws
@@ -125,7 +128,10 @@ def draw_pairs(ids, n_pairs, n_drawn, rng):
 
 @njit(cache=True, inline="always")
 def list_negatives(labels, start, stop, n_labels, negatives):
-    """Write the labels that are not in labels[start:stop], which is ascending, to `negatives`, (n_labels,) int32."""
+    """Write the labels that are not in labels[start:stop] to the front of `negatives`, in ascending order.
+
+    labels[start:stop] must be in ascending order. `negatives` is (n_labels,) int32.
+    """
     slot, count = start, 0
     for k in range(n_labels):
         if slot < stop and labels[slot] == k:
@@ -137,15 +143,16 @@ def list_negatives(labels, start, stop, n_labels, negatives):
 
 @njit(cache=True, nogil=True)
 def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
-    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over a sample of the image's pairs), float64.
+    """Return the sampled LSEP loss, float64: the sum over images of log(1 + sum of exp(f_v - f_u)).
 
-    The loss over all pairs, `exponentials.lsep_loss`, takes no more time.
+    The inner sum is over a sample of the image's pairs of a positive u and a negative v, with scores f_u and f_v. The
+    loss over all pairs, `exponentials.lsep_loss`, takes no more time.
 
     most_pairs : integer; if an image has more pairs, this number of them is drawn each time the image is visited
-    scaled : whether the sum is multiplied by the number of all pairs divided by the number of drawn pairs
+    scaled : whether the inner sum is multiplied by (number of the image's pairs) / (number of drawn pairs)
     ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
 
-    Source: Li, Song and Luo, Eq. 9; they propose the sampling for large numbers of labels.
+    Source: Li, Song and Luo (see `hinge_loss`), Eq. 9. They propose the sampling for large numbers of labels.
     """
     total = 0.0
     for row in range(len(scores)):

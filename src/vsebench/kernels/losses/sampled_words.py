@@ -26,27 +26,28 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast
 
 
 class WordTable(NamedTuple):
-    """The labels' vectors, Adam's running means, and a batch's contributions to the vectors' gradients.
+    """The vectors of the labels, Adam's running means, and the numbers from which a batch's gradients are computed.
 
-    K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
-    with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector is the sum over its
-    draws of a slope times the image's output. It is added up just before the label's vector moves, because a table of
-    all gradients would not fit into the cache. For this, the draws of each label form a linked list, the last draw
-    first.
+    K is the number of dimensions d, rounded up to a multiple of `kernels.vectors.LANES`; the additional numbers are 0.
+    A batch has m images with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector
+    is a sum over the draws of the label: the slope of each draw, times the output of the draw's image. This sum is
+    computed just before the vector moves, because a table of all gradients would not fit into the cache. For this
+    purpose, the draws of each label form a linked list that starts with the last draw.
 
     Attributes
     ----------
     vectors : (n_labels, K) float32
-    means, squares : (n_labels, K) float32, Adam's means; these and all arrays below are empty if the vectors are fixed
+    means, squares : (n_labels, K) float32, Adam's running means. These and all arrays below are empty if the vectors
+        are fixed
     outputs : (m, K) float32, the network's outputs for the batch
-    slopes : (m, n) float32, the derivatives with respect to the scores of the draws
+    slopes : (m, n) float32, the derivative of the loss with respect to the score of each draw
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
-    touched : (largest number of labels in a batch,) int32, the labels that were drawn
-    slot : (n_labels,) int32, the slot of each label in `touched`; empty if the loss has no terms between labels
+    touched : (largest number of labels in a batch,) int32, the different labels that were drawn
+    slot : (n_labels,) int32, the index of each label in `touched`; empty if the loss has no terms between labels
         (`add_label_terms`)
-    terms : (largest number of labels in a batch, K) float32, the gradients of the terms between labels, zeros between
-        batches; empty if the loss has no such terms
+    terms : (largest number of labels in a batch, K) float32, for each label in `touched` the gradient of the terms
+        between labels; zeros between batches; empty if the loss has no such terms
     """
 
     vectors: NDArray[np.float32]
@@ -64,7 +65,11 @@ class WordTable(NamedTuple):
     def of(
         cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
     ) -> "WordTable":
-        """Return a table of the vectors `start`, (n_labels, d); they are fixed if the pair `draws`, (m, n), is None."""
+        """Return a table with the vectors `start`, (n_labels, d).
+
+        `draws` is the pair (m, n) if the vectors are trained, and None if they are fixed. `with_terms` says whether the
+        loss has terms between labels.
+        """
         n_labels, size = len(start), padded_size(start.shape[1])
         vectors = aligned(n_labels, size)
         vectors[:, : start.shape[1]] = start
@@ -87,18 +92,18 @@ class WordTable(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
-    """Return the sum over images of the loss of their samples, float64, and the number of different labels drawn.
+    """Return the sum of the images' losses, float64, and the number of different labels drawn.
 
-    With scores s, and means over the P positives p and the N negatives n, the loss of an image is
+    s_p and s_n are the scores of the image's P drawn positives p and N drawn negatives n. The loss of the image is
 
-        mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or, if `pairwise`,
-        mean of log(1 + exp(s_n - s_p))
+        mean over p of log(1 + exp(-s_p)) + weight * mean over n of log(1 + exp(s_n)),   or, if `pairwise`,
+        mean over p, n of log(1 + exp(s_n - s_p))
 
     If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed. If vectors
     are fixed, the second number returned is 0.
 
     outputs : overwritten with the derivatives; zeros for an image without a sample
-    weight : weight of the negatives
+    weight : the factor of the mean over negatives; not used if `pairwise`
     pairwise : whether to use the pairwise loss
     """
     d, size = outputs.shape[1], table.vectors.shape[1]
@@ -128,7 +133,7 @@ def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
 
 @njit(cache=True, inline="always")
 def own_slopes(scores, slopes, n_positives, weight):
-    """Return the cross-entropy of an image's sample, and write its derivatives."""
+    """Return the cross-entropy of an image's sample; write the derivatives with respect to `scores` to `slopes`."""
     of_positive, of_negative = 1 / n_positives, weight / (len(scores) - n_positives)
     total = 0.0
     for j in range(len(scores)):
@@ -143,7 +148,7 @@ def own_slopes(scores, slopes, n_positives, weight):
 
 @njit(cache=True, inline="always")
 def pair_slopes(scores, slopes, n_positives):
-    """Return the loss of an image's drawn pairs, and write its derivatives."""
+    """Return the pairwise loss of an image's sample; write the derivatives with respect to `scores` to `slopes`."""
     of_pair = 1 / (n_positives * (len(scores) - n_positives))
     slopes[:] = 0
     total = 0.0
@@ -158,7 +163,10 @@ def pair_slopes(scores, slopes, n_positives):
 
 @njit(cache=True, inline="always")
 def keep_draws(table, n_touched, chosen, row, slopes, output):
-    """Keep an image's output and slopes, and link its draws; return the number of different labels drawn so far."""
+    """Store an image's output and slopes in the table, and add the image's draws to the linked lists.
+
+    `n_touched` is the number of different labels drawn for earlier images of the batch. Returns the new number.
+    """
     for k in range(len(output)):
         table.outputs[row, k] = output[k]
     for j in range(len(slopes)):
@@ -176,9 +184,11 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def add_up_gradient(table, slot, gradient):
-    """Write the gradient of a drawn label's vector, a sum over the images of the batch, to `gradient`, (K,) float32.
+    """Write the gradient of a drawn label's vector to `gradient`, (K,) float32.
 
-    slot : integer, the slot of the label in `table.touched`
+    The gradient is a sum over the images of the batch.
+
+    slot : integer, the index of the label in `table.touched`
     """
     for k in range(len(gradient)):
         gradient[k] = table.terms[slot, k] if len(table.terms) else np.float32(0)
@@ -196,12 +206,13 @@ def add_up_gradient(table, slot, gradient):
 def add_label_terms(chosen, n_positives, weight, table):
     """Return the sum over images of the terms between labels, float64, and add their derivatives to `table.terms`.
 
-    With means over the P positives p, p' and the N negatives n, the terms of an image are
+    v_l is the vector of label l, and <v_l, v_k> is an inner product. Means are over an image's P drawn positives, p and
+    p', and its N drawn negatives n. The terms of the image are
 
         weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
     chosen : the draws of the last call of `sampled_loss`
-    weight : weight of these terms, alpha
+    weight : the factor of these terms
     table : a table with trained vectors and with memory for these terms (`terms`)
     """
     n_drawn = chosen.shape[1]
@@ -229,13 +240,14 @@ def add_label_terms(chosen, n_positives, weight, table):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def move_touched(table, n_touched, n_images, number, learning_rate, decay):
-    """Take AdamW's step on the vectors of the drawn labels only, and clear the draws.
+    """Take a step of AdamW on the vectors of the drawn labels only, and clear the draws.
 
-    AdamW on all vectors would also move those of labels that were drawn only in earlier batches. A vector decays only
-    when its label is drawn.
+    AdamW on all vectors would also move the vectors of labels that were drawn only in earlier batches. Here, a vector
+    moves and decays only when its label is drawn.
 
-    n_touched : number of drawn labels; their gradients are sums over `n_images` images
-    number : integer, number of the step, from 1
+    n_touched : number of different labels drawn
+    n_images : number of images in the batch; gradients are divided by this number
+    number : integer, the number of the step, counted from 1
     learning_rate, decay : float
     """
     gradient, of_mean = scratch(table.vectors.shape[1]), np.float32(1 / n_images)
@@ -254,12 +266,12 @@ def move_touched(table, n_touched, n_images, number, learning_rate, decay):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
-    """Move the vectors of drawn labels as the authors' code does: plain gradient steps, one image after another.
+    """Move the vectors of the drawn labels by plain gradient steps, image after image, as the authors' code does.
 
         v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
 
-    Here, sig is the logistic function. Steps are not divided by P, N or the number of images. If a label was drawn
-    several times among an image's positives, or several times among its negatives, it is moved once for these draws.
+    Here, sig is the logistic function. Steps are not divided by P, N or the number of images. A label that was drawn
+    several times among an image's positives, or several times among its negatives, is moved once for these draws.
 
     vectors : (n_labels, K) float32, the vectors of a `WordTable`, updated
     outputs : the images' vectors f
@@ -284,7 +296,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
 @njit(cache=True, inline="always")
 def is_repeated(chosen, row, first, slot):
-    """Return whether the label at position `slot` of a row also occurs at an earlier position, from `first` on."""
+    """Return whether the label at position `slot` of the row is also at one of the positions `first` to `slot` - 1."""
     is_repeated_draw = False
     for before in range(first, slot):
         is_repeated_draw |= chosen[row, before] == chosen[row, slot]
@@ -293,7 +305,7 @@ def is_repeated(chosen, row, first, slot):
 
 @njit(cache=True, inline="always")
 def product(output, vectors, label):
-    """Return the inner product, float64, of `output`, (K,), and row `label` of `vectors`."""
+    """Return the inner product, float64, of `output`, (K,), and row `label` of `vectors`, (n_labels, K)."""
     total = broadcast(np.float32(0))
     for k in range(0, len(output), LANES):
         total = total + load(output, k) * load(vectors, (label, k))
@@ -302,7 +314,7 @@ def product(output, vectors, label):
 
 @njit(cache=True, inline="always")
 def add_row(slope, factor, vectors, label):
-    """Add `factor` times row `label` of `vectors` to `slope`, (K,)."""
+    """Add `factor` times row `label` of `vectors`, (n_labels, K), to `slope`, (K,)."""
     narrow = np.float32(factor)
     for k in range(len(slope)):
         slope[k] += narrow * vectors[label, k]

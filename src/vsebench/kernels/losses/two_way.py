@@ -19,10 +19,11 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 
 @njit(cache=True, nogil=True)
 def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
-    """Return m times (the mean loss of the images with a label + the mean loss of the labels with an image), float64.
+    """Return the two-way loss of a batch of m images, times m, float64.
 
-    The batch has m images. A mean over no images or no labels is 0. The first four arguments are those of
-    `kernels.losses`.
+    The two-way loss is the mean loss of the images that have a label, plus the mean loss of the labels that occur in
+    the batch. The module defines the loss of an image or label. A mean over no images or no labels is 0.
+    `kernels.losses` describes the first four arguments.
 
     of_positives, of_negatives : float > 0, the temperatures T and U
     """
@@ -42,9 +43,9 @@ def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
 
 @njit(cache=True)
 def mark_positives(images, offsets, labels, is_positive):
-    """Mark each image's labels in `is_positive`, (m, n_labels) bool.
+    """Set `is_positive`, (m, n_labels) bool, to True at the labels of each image.
 
-    Returns the number of images with a label and the number of labels with an image.
+    Returns the number of images that have a label, and the number of labels that occur in the batch.
     """
     n_images = 0
     for row in range(len(images)):
@@ -62,9 +63,9 @@ def mark_positives(images, offsets, labels, is_positive):
 def loss_of_line(values, is_positive, of_positives, of_negatives, weight, slopes):
     """Return the weighted loss of one image or label, and add the derivatives of this loss to `slopes`.
 
-    The loss is 0 if the image or label lacks positives or negatives.
+    The loss is 0 if the image or label has no positives or no negatives.
 
-    values, is_positive : (n,) float32 and bool, the scores, and whether each belongs to a positive
+    values, is_positive : (n,) float32 and bool, the scores, and whether each is the score of a positive
     of_positives, of_negatives : float > 0, the temperatures
     weight : float64, a factor of the loss
     slopes : (n,) float32, to which the derivatives are added
