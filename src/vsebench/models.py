@@ -1,8 +1,8 @@
-"""Fitted models, which score labels for images; all arrays are checked when a model is built or loaded.
+"""Fitted models, which score labels for images.
 
 A file model.npz contains the kind of the model (`kind`), the version of the format (`version`) and the model's arrays.
-The scores of `Embedded` models are inner products of vectors, so that fast kernels can rank labels; other models return
-a matrix of scores.
+The arrays are checked when a model is built or loaded. The scores of `Embedded` models are inner products of vectors,
+so fast kernels can rank the labels. Other models compute a matrix of scores.
 """
 
 import importlib
@@ -41,17 +41,18 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, queries: Queries) -> Matrix:
-        """Return the scores of all labels for each of n images, (n, n_labels) float32; larger is better.
+        """Return the scores of all labels for n images; a larger score is better.
 
-        Raises a `UserError` for images that the model cannot score: some models can score only images of their data
-        set.
+        The result has shape (n, n_labels) and dtype float32. Raises a `UserError` if the model cannot score an image.
+        For example, some models can score only the images of their data set.
         """
 
     @abstractmethod
     def largest_score(self) -> float:
-        """Return a rough upper bound on the absolute scores; NaN if the model contains NaN.
+        """Return a rough upper bound on the absolute values of the scores.
 
-        Some models leave the size of an image's features out of this bound.
+        The bound is NaN if the model contains NaN. The bounds of some models do not take the values of the image
+        features into account.
         """
 
     @abstractmethod
@@ -61,7 +62,7 @@ class Model(ABC):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Model":
-        """Build the model from saved arrays; raise a `ValueError` that names the first array that does not fit."""
+        """Build a model from saved arrays; raise a `ValueError` that names the first array that is not valid."""
 
     def has_finite_scores(self) -> bool:
         """Return whether all scores should be finite according to `largest_score`."""
@@ -71,7 +72,8 @@ class Model(ABC):
 class ModelOfFields(Model):
     """A model that is a dataclass of arrays, which are saved under the names of its fields.
 
-    Two fields that a model may have are not arrays: `normalisation`, and `hidden`, the hidden layers of a network.
+    Such a model can also have two fields that are not arrays: `normalisation`, which is applied to image features, and
+    `hidden`, a list of the hidden layers of a network.
     """
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -103,17 +105,20 @@ class ModelOfFields(Model):
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, after checks that the kernels leave out.
+    """Return a model's scores of all labels for n images, after checks that the kernels do not make.
 
-    Raises a `UserError` if the array has another shape or type, is not contiguous, or contains a number that is not
-    finite.
+    The result has shape (n, n_labels) and dtype float32. Raises a `UserError` if the array of the model has another
+    shape or type, is not contiguous, or contains a number that is not finite.
     """
     shape = len(queries.images), model.n_labels
     return _checked(model.scores(queries), shape, f"{type(model).__name__}.scores", queries)
 
 
 def checked_vectors(model: "Embedded", queries: Queries) -> Matrix:
-    """Return a model's vectors of images, (n, K) float32, after the same checks as in `checked_scores`."""
+    """Return a model's vectors of n images, after the same checks as in `checked_scores`.
+
+    The result has shape (n, K) and dtype float32, for vectors of K numbers.
+    """
     shape = len(queries.images), model.label.shape[1]
     return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors", queries)
 
@@ -133,9 +138,10 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str, queries: Queries)
 
 
 class Embedded(Model):
-    """A model whose scores are inner products of an image's vector and a label's vector, each with K numbers.
+    """A model in which each score is the inner product of an image's vector and a label's vector.
 
-    If labels have biases, the last number of a label's vector is the label's bias, and that of an image's vector is 1.
+    All vectors have K numbers. If labels have biases, the last number of each label's vector is the label's bias, and
+    the last number of each image's vector is 1.
     """
 
     label: Matrix  # (n_labels, K)
@@ -147,14 +153,15 @@ class Embedded(Model):
 
     @abstractmethod
     def vectors(self, queries: Queries) -> Matrix:
-        """Return the vectors of images, (n, K) float32, C-contiguous."""
+        """Return the vectors of n images, as a C-contiguous float32 array of shape (n, K)."""
 
     @cached_property
     def _columns(self) -> tuple[Matrix, NDArray[np.int64] | None]:
-        """Return the distinct vectors of labels, one per column, and each label's column (None if all vectors differ).
+        """Return a matrix whose columns are the distinct vectors of labels, and the index of each label's column.
 
-        In a product of matrices, the last bits of a number can depend on its column, so labels with equal vectors in
-        two columns could get different scores.
+        Instead of the indices, None is returned if all vectors differ. In a product of matrices, the last bits of a
+        number can depend on its column. Labels with equal vectors could therefore get different scores if each had a
+        column of its own.
         """
         numbers: dict[bytes, int] = {}
         column_of_label = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in self.label + 0.0])
@@ -174,7 +181,10 @@ class Thresholded(Model):
 
     @abstractmethod
     def thresholds(self, queries: Queries) -> Matrix:
-        """Return the thresholds, (n, n_labels) float32; a label is chosen if its score is above its threshold."""
+        """Return the thresholds for n images, as a float32 array of shape (n, n_labels).
+
+        A label is chosen for an image if its score is above its threshold for this image.
+        """
 
 
 @dataclass(frozen=True)
@@ -235,7 +245,7 @@ class LabelWeights(ModelOfFields):
 
 
 def by_frequency(labels: LabelMatrix) -> Embeddings:
-    """Return a model that scores labels by how often they occur in `labels`, equally for every image."""
+    """Return a model in which a label has the same score for every image: its number of occurrences in `labels`."""
     occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
     ones = np.ones((labels.n_rows, 1), dtype=np.float32)
     return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
@@ -250,7 +260,11 @@ def save(model: Model, path: Path) -> None:
 
 
 def load(path: Path | str) -> Model:
-    """Read a model; raise a `UserError` if the file contains no model, or arrays that do not fit together."""
+    """Read a model from a file that `save` wrote.
+
+    Raises a `UserError` if the file contains no model, has another version of the format, or contains arrays that do
+    not fit together.
+    """
     arrays = read_arrays(Path(path))
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
@@ -262,7 +276,11 @@ def load(path: Path | str) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind of model, from this module or from `MODELS` in a module of `vsebench.methods`."""
+    """Return the class of the models of this kind.
+
+    The class is defined in this module, or it is in `MODELS` of a module of `vsebench.methods`. Raises a `ValueError`
+    if there is no such class.
+    """
     for shared in SHARED:
         if shared.kind == kind:
             return shared
@@ -274,7 +292,10 @@ def model_class(kind: str) -> type[Model]:
 
 
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
-    """Raise a `ValueError` unless an array is C-contiguous float32 of this shape, where None stands for any size."""
+    """Raise a `ValueError` unless an array is C-contiguous and float32, and has the given shape.
+
+    None in `shape` stands for any size. The message of the error contains `name`, the name of the array.
+    """
     fits = array.ndim == len(shape) and all(e in (None, size) for size, e in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
         expected_shape = " x ".join("any" if size is None else str(size) for size in shape)
@@ -300,7 +321,10 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
 
 
 def named_sets(model: Model) -> "tuple[Block, ...]":
-    """Return the names and columns of the sets of features that a model uses; empty if the sets have no names."""
+    """Return the name and the columns of each set of features that a model uses.
+
+    The result is empty if the sets have no names, or if the model has no normalisation of features.
+    """
     normalisation = getattr(model, "normalisation", None)
     return () if normalisation is None else cast("tuple[Block, ...]", normalisation.named)
 

@@ -23,25 +23,25 @@ from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
 WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
-# Step, as a share of a value (absolute if the value is 0), to test whether a method allows values beyond that value.
+# Size of the step, relative to a value (absolute if it is 0), that tests whether a method allows values beyond it.
 SMALL_STEP = 1e-6
 RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
-HALVINGS = 3  # how often, at most, a step beyond the grid is halved while it leads to a value that is not allowed
+HALVINGS = 3  # maximum number of times that a step beyond the grid is halved to reach a value that is allowed
 
 
 @dataclass(frozen=True)
 class Search:
-    """The search that chooses settings and epochs: what is tried, and how it is measured.
+    """A search for settings and epochs: what to try, and how to measure an attempt.
 
     Attributes
     ----------
     metric : validation metric
     images : maximum number of validation images
     limits : the limits on epochs; None for a method without epochs
-    grid : setting -> values; all combinations are tried
-    beyond : maximum number of further attempts: with values beyond the grid, or with more epochs than the limit
-    more_seeds : further seeds; an attempt's value is the mean over the problem's seed and these
-    with_spread : whether to estimate how much metrics vary due to this choice of settings (`evaluation.spread`)
+    grid : the values to try for each setting; all combinations are tried
+    beyond : maximum number of further attempts, with values beyond the grid or with more epochs than the limit
+    more_seeds : further seeds; the value of an attempt is the mean over the problem's seed and these seeds
+    with_spread : whether to estimate how much metrics vary due to the choice of settings (see `evaluation.spread`)
     """
 
     metric: str
@@ -60,11 +60,11 @@ class Selection:
     Attributes
     ----------
     chosen : the best attempt
-    tries : all attempts, but only the best of those with the same settings (repeats with more epochs); empty without a
-        search
-    history : the epochs of the best attempt and of the final fit, `schemas.HISTORY`
+    tries : the best attempt with each set of settings tried (an attempt can be repeated with more epochs); empty
+        without a search
+    history : one row for each epoch of the best attempt and of the final fit, with the columns of `schemas.HISTORY`
     model : the model to test
-    spread : metric -> its relative standard deviation due to the choice of settings; empty if it was not estimated
+    spread : the relative standard deviation of each metric due to the choice of settings; empty if not estimated
     """
 
     chosen: Attempt
@@ -77,15 +77,16 @@ class Selection:
 def select(
     method: type[Fitter], settings: Settings, problem: Problem, split: Split, search: Search | None, case: Case
 ) -> Selection:
-    """Choose settings and epochs on the validation labels, and fit a model with them for the test.
+    """Choose settings and epochs on the validation labels, and fit the model to test.
 
-    First, all combinations of the grid are tried. Then, within `search.beyond` further attempts, values beyond the grid
-    are tried as long as the best value of a setting is the smallest or the largest of those tried. After that, the best
-    attempt is repeated with more epochs as long as it stopped at its limit on epochs. An attempt trains until the
-    validation metric stops increasing or the limit on epochs is reached; its value is the metric after its best epoch.
-    The best attempt is the first one with the highest value. With its settings and epochs, the method is fitted to
-    training and validation labels. If the model to test must not learn the validation labels, there is no final fit,
-    and the model of the best epoch is kept.
+    First, all combinations of the grid are tried. They are followed by at most `search.beyond` further attempts. Values
+    beyond the grid are tried as long as the best value of a setting is the smallest or the largest value tried. Then
+    the best attempt is repeated with more epochs as long as it stopped at its limit on epochs.
+
+    An attempt trains until the validation metric stops increasing or the limit on epochs is reached. Its value is the
+    metric after its best epoch. The best attempt is the first one with the highest value. Finally, the method is fitted
+    to the training and validation labels with the settings and epochs of the best attempt. If the model to test must
+    not learn the validation labels, there is no final fit, and the model of the best epoch is kept.
 
     Parameters
     ----------
@@ -130,7 +131,11 @@ def select(
 
 
 def keep(tried: Attempt, tries: list[Attempt]) -> None:
-    """Add an attempt; if an earlier one has the same settings, only the better one is kept (the new one if equal)."""
+    """Add an attempt to `tries`.
+
+    If an earlier attempt has the same settings, only the better one of the two is kept, or the new one if their values
+    are equal.
+    """
     for n, earlier in enumerate(tries):
         if earlier.settings == tried.settings:
             if tried.value is not None and (earlier.value is None or tried.value >= earlier.value):
@@ -146,7 +151,10 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
 
 
 def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation) -> dict[str, float]:
-    """Return the spread of the choice among the attempts; empty if their metrics were not measured for each image."""
+    """Return the spread of each metric that is due to the choice among the attempts (see `evaluation.spread`).
+
+    The result is empty if the metrics of the attempts were not measured for each image.
+    """
     measured = [(tried.by_image, tried is best) for tried in tries if tried.by_image is not None]
     if not measured:
         return {}
@@ -157,9 +165,10 @@ def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation)
 def attempts_of(
     method: type[Fitter], settings: Settings, validation: Validation, search: Search, tries: list[Attempt], case: Case
 ) -> Iterator[Trained]:
-    """Yield attempts with the settings of a grid and beyond its edges; the caller adds each to `tries` by `keep`.
+    """Yield attempts with the settings of the grid, and then with settings beyond its edges.
 
-    If the best attempt stopped at its limit on epochs, it is repeated with twice the limit.
+    After these, the best attempt is repeated with twice its limit on epochs, as long as it stopped at this limit. The
+    caller must add each attempt to `tries` with `keep`, because the next attempt depends on the earlier ones.
     """
     for candidate in settings_to_try(settings, search, tries, case):
         yield attempt_of_seeds(method, candidate, validation, search.limits, search.more_seeds, case)
@@ -180,7 +189,11 @@ def attempt_of_seeds(
     more_seeds: Iterable[int],
     case: Case,
 ) -> Trained:
-    """Return an attempt; its value is the mean over the problem's seed and `more_seeds`, or None if a fit diverged."""
+    """Fit with the problem's seed and with each of `more_seeds`, and return these fits as one attempt.
+
+    The value of the attempt is the mean over the seeds, or None if a fit diverged. The history and the model are those
+    of the problem's seed.
+    """
     tried, epochs, model = attempt(method, settings, validation, limits, case)
     seeds = [tried]
     for seed in more_seeds:
@@ -198,7 +211,10 @@ def attempt_of_seeds(
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:
-    """Yield the settings of a grid, then settings beyond its edges; the caller adds each attempt to `tries`."""
+    """Yield the settings of the grid, and then settings beyond its edges.
+
+    The caller must add each attempt to `tries`, because the settings beyond the edges depend on the best attempt.
+    """
     for values in itertools.product(*search.grid.values()):
         changes = dict(zip(search.grid, values, strict=True))
         yield settings.changed(changes, settings_key(case)) if changes else settings
@@ -216,11 +232,12 @@ def settings_key(case: Case) -> str:
 
 
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
-    """Return the best settings with one change: a setting at the edge of the values tried moves a step beyond them.
+    """Return the best settings, with one setting moved a step beyond the values tried.
 
-    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. A step to a
-    value that the method does not allow is halved, at most `HALVINGS` times: a dropout of 0.5 becomes 0.75 instead of
-    1. No step crosses 0. Return None if no step is possible.
+    The setting is the first one that `on_edges` returns and for which a step is possible. The step multiplies its
+    outermost value by the ratio of this value to the next one, or by 2 if the next one is 0. If the method does not
+    allow the new value, the step is halved, at most `HALVINGS` times: a dropout of 0.5 becomes 0.75 instead of 1. No
+    step crosses 0. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):
         done = sorted({getattr(settings, name) for settings in tried})
@@ -236,9 +253,9 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
 
 
 def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the numeric settings for which the best value is the smallest or largest of at least two values tried.
+    """Return the names of numeric settings whose best value is the smallest or largest of at least two values tried.
 
-    A value is not at an edge if the method allows no value beyond it: a dropout of 0, for example.
+    A setting is left out if the method allows no value beyond its best value. An example is a dropout of 0.
     """
     numbers = [name for name in names if is_number(getattr(best, name))]
     values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
@@ -247,7 +264,7 @@ def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> lis
 
 
 def is_outermost(name: str, best: Settings, values: set[Any]) -> bool:
-    """Return whether the best value is at an end of `values`, and the method allows values beyond this end."""
+    """Return whether the best value is the smallest or largest of `values`, and the method allows values beyond it."""
     value = getattr(best, name)
     step = 1 if isinstance(value, int) else SMALL_STEP * (abs(value) or 1.0)
     sides = [(min(values), value - step), (max(values), value + step)]
@@ -262,7 +279,7 @@ def is_allowed(name: str, settings: Settings, value: float) -> bool:
 def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -> Settings | None:
     """Return the settings with `name` set to the first of `values` that the method allows, or None if there is none.
 
-    Values of a setting that is a whole number are rounded.
+    If the setting is a whole number, the values are rounded.
     """
     for value in values:
         rounded = round(value) if isinstance(getattr(settings, name), int) else value
@@ -274,7 +291,10 @@ def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -
 
 
 def union(grids: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
-    """Return, for each setting, the values that occur in any of several grids; numbers are sorted."""
+    """Return, for each setting, the values that occur in any of the grids.
+
+    If all values of a setting are numbers, they are sorted.
+    """
     values: dict[str, list[Any]] = {}
     for name, given in (item for grid in grids for item in grid.items()):
         known = values.setdefault(name, [])
@@ -290,7 +310,7 @@ def is_number(value: object) -> bool:
 def weigh(method: type[Ensemble], settings: Settings, validation: Validation, case: Case) -> Iterator[Trained]:
     """Train the members without the validation images, and yield their ensemble with each combination of weights.
 
-    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`. Combinations with a large first weight come first.
+    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`. Combinations with a larger first weight come first.
     """
     assert isinstance(settings, EnsembleSettings)
     models = method(validation.problem, settings).models()

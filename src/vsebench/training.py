@@ -1,4 +1,4 @@
-"""Fit any method with given settings: an attempt that is measured on validation labels, and the final fit."""
+"""Fit methods with given settings, in attempts that are measured on validation labels and in the final fit."""
 
 import copy
 import json
@@ -43,19 +43,23 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """How settings are compared: the problem to fit models to, and the labels and metric to validate models with."""
+    """A problem to fit models to, and the held-out labels and metric to validate them with."""
 
     problem: Problem
     held_out: HeldOut
     metric: str
-    further: tuple[str, ...] = ()  # more metrics; if any, all are measured for each image at the best epoch
+    further: tuple[str, ...] = ()  # more metrics; if there are any, they and `metric` are measured for each image
 
     def value(self, model: Model) -> float:
         """Return the validation metric of a model, whose scores have to be finite numbers."""
         return self.mean(count_ranks(model, self.held_out, self.problem.features, self.problem.workers))
 
     def by_image(self, model: Model) -> NDArray[np.float64]:
-        """Return `metric`, then the `further` metrics, of each validation image with a label, (n_images, n_metrics)."""
+        """Return the metrics of each validation image that has a label.
+
+        The result has shape (n_images, n_metrics). Its first column is `metric`, and the others are the `further`
+        metrics.
+        """
         counts = count_ranks(model, self.held_out, self.problem.features, self.problem.workers)
         return values(ranks_table(self.held_out, counts), [self.metric, *self.further])
 
@@ -66,20 +70,20 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of an attempt: a fit with one set of settings, measured on validation labels.
+    """An attempt: the result of a fit with one set of settings, measured on validation labels.
 
     Attributes
     ----------
     settings : the settings of this attempt
     epochs : the best epoch; None for a method without epochs
     value : the validation metric of the best epoch; None if training diverged or nothing was validated
-    at_limit : whether a limit ended training too early: the limit on epochs, while the metric might still have
-        increased, or the limit on iterations, before the solver converged
+    at_limit : whether training may have ended too early: it reached the limit on epochs while the metric might still
+        have increased, or the iterative solver ended before it converged
     solved : how the method's iterative solver ended; None for a method without an iterative solver
     limit : the limit on epochs; None for a method without epochs
     epochs_by_seed : if `value` is a mean over seeds, the best epoch of each seed; empty for a single seed
-    by_image : the metrics that `Validation.by_image` returns, for each seed, (n_seeds, n_images, n_metrics); None if
-        they were not asked for
+    by_image : the metrics from `Validation.by_image` for each seed, with shape (n_seeds, n_images, n_metrics); None if
+        they were not measured
     """
 
     settings: Settings
@@ -92,11 +96,15 @@ class Attempt:
     by_image: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
 
-Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history, and its model unless it diverged
+Trained = tuple[Attempt, pl.DataFrame, Model | None]  # attempt, history, and model (None if training diverged)
 
 
 def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> Validation:
-    """Return the `Validation` on at most `size` images, without cold images (those without a training label)."""
+    """Return a `Validation` on a random sample of at most `size` images of `valid`.
+
+    Cold images, which have no training label, are left out. Raises a `UserError` if no image of the sample has a
+    validation label.
+    """
     known = valid.take(np.flatnonzero(~valid.is_cold).astype(np.int32))
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
@@ -107,7 +115,7 @@ def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> V
 
 @contextmanager
 def within_memory(case: Case) -> Iterator[None]:
-    """Raise a `UserError` if memory runs out in this block."""
+    """Raise a `UserError` if memory runs out in the `with` block."""
     try:
         yield
     except MemoryError as error:
@@ -117,10 +125,11 @@ def within_memory(case: Case) -> Iterator[None]:
 def attempt(
     method: type[Fitter], settings: Settings, validation: Validation, limits: Epochs | None, case: Case
 ) -> Trained:
-    """Fit with one set of settings and measure the validation metric; `limits` says when training stops.
+    """Fit a method with one set of settings, and measure the validation metric.
 
-    Returns the attempt, its history, and the model of the best epoch, or of the last epoch if `limits` has no patience
-    (None if training diverged).
+    `limits` says when training stops; it is None for a method without epochs. Returns the attempt, its history and its
+    model. The model is that of the best epoch, or that of the last epoch if `limits` has no patience. It is None if
+    training diverged.
     """
     check_memory(method, settings, validation.problem, case)
     if issubclass(method, Control):
@@ -161,7 +170,10 @@ def attempt(
 
 
 def measured(tried: Attempt, model: Model | None, validation: Validation) -> Attempt:
-    """Add to an attempt the metrics of each image, if `validation` asks for them and training did not diverge."""
+    """Return the attempt with the metrics of each image, if `validation` has `further` metrics.
+
+    Without further metrics, or if training diverged, the attempt is returned unchanged.
+    """
     if tried.value is None or model is None or not validation.further:
         return tried
     return replace(tried, by_image=validation.by_image(model)[np.newaxis])
@@ -172,7 +184,7 @@ def check_memory(
 ) -> None:
     """Raise a `UserError` if a fit certainly needs more memory than `limit`.
 
-    limit : the memory in bytes; None: what this process can use
+    limit : memory in bytes; None for all memory that this process can use
     """
     size = size_of(problem)
     needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
@@ -189,7 +201,7 @@ def check_memory(
 
 
 def size_of(problem: Problem) -> Size:
-    """Return the size of a problem; images without the features that a fit uses are not counted."""
+    """Return the size of a problem; if it has features, training images without features are not counted."""
     images, n_labels = problem.training.images, problem.training.labels.n_labels
     if problem.features is None:
         return Size(len(images), 0, n_labels)
@@ -202,10 +214,11 @@ def stopped_early(fitter: Fitter) -> bool:
 
 
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
-    """Fit with the chosen settings and epochs.
+    """Fit a method with the chosen settings and epochs.
 
-    Returns three things: `chosen`, updated with how this fit's solver ended; the history; and the model. Raises a
-    `DivergenceError` if the loss or a score is not a finite number, or if a system of equations is singular.
+    Returns the attempt, the history and the model of this fit. The attempt is `chosen`, but if the method has an
+    iterative solver, the fields `solved` and `at_limit` describe this fit. Raises a `DivergenceError` if the loss or a
+    score is not a finite number, or if a system of equations is singular.
     """
     check_memory(method, chosen.settings, problem, case)
     given = json.dumps(chosen.settings.given())
@@ -238,9 +251,10 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
 
 
 def timed_epoch(fitter: Method, epoch: int) -> tuple[Record, Model]:
-    """Train for one epoch, and return its row of the history and the model.
+    """Train for one epoch, and measure how long it takes.
 
-    Raises a `DivergenceError` if the loss or a score is not a finite number.
+    Returns the epoch's row of the history, and the model after the epoch. Raises a `DivergenceError` if the loss or a
+    score is not a finite number.
     """
     start = time.perf_counter()
     progress = fitter.epoch()
@@ -254,7 +268,7 @@ def timed_epoch(fitter: Method, epoch: int) -> tuple[Record, Model]:
 
 
 def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
-    """Return the history of a training run, `schemas.HISTORY`, with one row per epoch."""
+    """Return the history of a training run: one row per epoch, with the columns of `schemas.HISTORY`."""
     keys = case.keys | {"phase": phase}
     return pl.DataFrame([keys | record for record in records], schema=HISTORY)
 
@@ -262,7 +276,7 @@ def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
 def warm_up(method: type[Method], settings: Settings) -> None:
     """Train for an epoch on a tiny problem, to compile or load the kernels before an epoch is timed.
 
-    Whether this problem can be solved with the settings does not matter.
+    If a system of equations of this problem is singular, the error is ignored.
     """
     labels = tiny_matrix()
     inputs = examples(method.needs, labels)
@@ -272,6 +286,6 @@ def warm_up(method: type[Method], settings: Settings) -> None:
 
 
 def tiny_matrix() -> LabelMatrix:
-    """Return four images with two of six labels each, which is enough to compile a method's kernels."""
+    """Return a matrix for compiling a method's kernels, in which each of four images has two of six labels."""
     labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
     return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))

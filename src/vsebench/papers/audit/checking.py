@@ -16,7 +16,10 @@ MODULES = modules_in("papers/audit/checks")
 
 @cache
 def find_checks() -> dict[str, dict[str, Check]]:
-    """Return all checks by family and name: families in alphabetical order, checks as ordered in their module."""
+    """Return all checks, by family and then by name.
+
+    Families are in alphabetical order, and the checks of a family are in the order of its module.
+    """
     return {family: _checks_in(module) for family, module in MODULES.items()}
 
 
@@ -33,9 +36,10 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the names of the checks that are selected by name or by family; all checks if `names` is None.
+    """Return the names of the selected checks.
 
-    An unknown name raises a `UserError` whose message begins with `where`.
+    `names` contains names of checks and of families; None selects all checks. An unknown name raises a `UserError`
+    whose message begins with `where`.
     """
     families = find_checks()
     known = {name for checks in families.values() for name in checks}
@@ -55,8 +59,8 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
     """Apply the checks to the published numbers of all papers; some checks compare papers with one another.
 
-    `chosen` maps papers to the checks to apply to them (see `choose`); a paper without an entry gets all checks.
-    Findings are sorted by paper and then by check; `number_facts` sets their field `fact`.
+    `chosen` maps a paper to the names of the checks to apply to it (see `choose`). All checks are applied to a paper
+    without an entry. Findings are sorted by paper and then by check; `number_facts` sets their field `fact`.
     """
     chosen = chosen or {}
     findings = [

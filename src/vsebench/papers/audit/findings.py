@@ -22,11 +22,12 @@ AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 @dataclass(frozen=True)
 class Finding:
-    """A row of audit.csv; the first of `cells` is judged by recomputing its number from the other cells.
+    """A row of audit.csv, which judges one printed number or statement.
 
-    With the verdict `DEPENDS`, the number contradicts the others only if the `condition` is true, which the paper does
-    not say. With other verdicts, the condition is empty. Findings of a paper that state the same fact have the same
-    number `fact` (see `number_facts`); findings that agree have none.
+    `cells` names the judged cell or statement, followed by the cells from which it was recomputed. With the verdict
+    `DEPENDS`, the judged number contradicts the other numbers only if `condition` is true; the paper does not say
+    whether it is true. With other verdicts, `condition` is empty. Findings of a paper that state the same fact have the
+    same number `fact` (see `number_facts`). If the verdict is `AGREES`, `fact` is empty.
     """
 
     paper: str
@@ -58,9 +59,9 @@ def report(
 ) -> Finding:
     """Return a finding that judges the first of the cells.
 
-    If the cell does not agree, this is a contradiction only if `condition` and the cell's own condition are true. If
-    both are empty, the condition from `doubt` is used, if there is one. If given, `summary` replaces the names of the
-    cells.
+    If `agrees` is false, the cell contradicts the others only if both `condition` and the cell's own condition are
+    true. If these conditions are empty, the condition from `doubt` is used. If that is empty, too, the cell contradicts
+    the others in any case. If `summary` is given, it replaces the names of the cells in the finding.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -86,11 +87,11 @@ def judge(
     reading: Interval | None = None,
     condition: str = "",
 ) -> Finding:
-    """Return a finding that compares a printed number with the values that follow from other numbers, the `sources`.
+    """Return a finding that compares a printed number with the values that follow from its `sources`.
 
-    `recomputed` contains all values that follow from possible unrounded sources, in the cell's unit. `reading` contains
-    the possible unrounded values of the cell, by default those that round to its digits. `rule` explains how the number
-    was recomputed; `condition` completes "contradicts only if".
+    `recomputed` contains all values, in the cell's unit, that follow from possible unrounded sources. `reading`
+    contains the possible unrounded values of the cell; by default, these are the values that round to the printed
+    digits. `rule` explains how the number was recomputed. `condition` completes the phrase "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
@@ -100,7 +101,10 @@ def judge(
 
 
 def doubt(cells: Sequence[Printed]) -> str:
-    """Return a finding's condition ("contradicts only if ...") for cells that may be misread or are not printed."""
+    """Return the condition of a contradiction if the first cell may be misread or any cell is not printed.
+
+    The condition completes the phrase "contradicts only if". It is empty if there is no such cell.
+    """
     first, *_ = cells
     if isinstance(first, PrintedCell) and OCR.search(first.note):
         return f"the scanned paper was read correctly ({first.note})"
@@ -109,7 +113,10 @@ def doubt(cells: Sequence[Printed]) -> str:
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells, with the paper's name before each cell that is not from the first cell's paper."""
+    """Return the names of cells, separated by semicolons.
+
+    The name of the paper precedes the name of each cell that is not from the first cell's paper.
+    """
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
@@ -146,11 +153,11 @@ def read_findings(path: Path) -> list[Finding]:
 
 
 def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str], str]) -> list[Finding]:
-    """Number the facts of each paper, from 1; findings that agree get no number.
+    """Return the findings with `fact` set to the number of the fact, counted from 1 in each paper.
 
-    Findings of one check on one paper that depend on the same condition state the same fact, because they all question
-    that condition. Findings also state the same fact if `same_fact` maps the cells that they judge, as pairs (paper,
-    cell), to the same name. Every other finding is a separate fact.
+    A finding that agrees states no fact and gets no number. Findings of one check on one paper state the same fact if
+    they depend on the same condition, because they all question that condition. Findings also state the same fact if
+    `same_fact` maps their pairs (paper, judged cell) to the same name. Every other finding states a fact of its own.
     """
     numbers: dict[tuple[str, ...], int] = {}
     counts: Counter[str] = Counter()
@@ -170,7 +177,10 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """Return all findings that agree and, for each fact, its first contradiction, or else its first finding."""
+    """Return all findings that agree, and one finding for each fact.
+
+    This finding is the first contradiction that states the fact or, if there is none, the first finding that states it.
+    """
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.paper, finding.fact)
@@ -181,10 +191,10 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Summarise the audit: return the numbers of checks, of judged cells and of papers, and of findings per verdict.
+    """Return the numbers of checks made, judged cells and papers, and the number of findings with each verdict.
 
-    Findings that agree are all counted. Other findings are counted once for each fact, because several can state
-    the same fact.
+    Each finding is one check. All findings that agree are counted. Other findings are counted once for each fact,
+    because several of them can state the same fact.
     """
     return {
         "checks": len(findings),

@@ -1,7 +1,7 @@
 """Printed complexities of time and memory, such as O(Y d), and the sizes that occur in them.
 
-n, Y and d: numbers of training images, labels and features; d_nz: mean number of non-zero features of an image; D:
-dimension of the embedding.
+n, Y and d are the numbers of training images, labels and features. d_nz is the mean number of non-zero features of an
+image, and D is the dimension of the embedding.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,9 +31,9 @@ TERMS: dict[str, dict[str, Growth]] = {
 def by_formula(
     cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
 ) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
-    """Yield each printed formula that is in `known`, with the same method's numbers in the same table.
+    """Yield each printed formula that is in `known`, with the numbers of the same method in the same table.
 
-    `formulas` is the column of the formulas, and `column` that of the numbers.
+    `formulas` is the column of the formulas, and `column` is the column of the numbers.
     """
     for formula in cells.words(formulas):
         if formula.value in known:
@@ -42,9 +42,10 @@ def by_formula(
 
 
 def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimension: Interval | None = None) -> Sizes:
-    """Return the sizes for a cell's data set; empty if n, Y, d or d_nz is not printed, or D is needed but unknown.
+    """Return the sizes n, Y, d, d_nz and D for the data set of `cell` and the method of `formula`.
 
-    D is the printed `factors` of the method, or else the given dimension.
+    D is the printed number of factors of the method or, if it is not printed, `dimension`. The result is empty if n, Y,
+    d or d_nz is not printed, or if the formula contains D and D is unknown.
     """
     printed = {
         "n": cells.find(cell.paper, cell.dataset, "train_images"),

@@ -13,8 +13,9 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
     """Read the numbers that the papers print (CSV files), and what the papers' YAML files say about these numbers.
 
     The YAML file of a paper states under which condition a number contradicts others, which numbers are lower bounds,
-    which sentences of the paper compare numbers, and which cells and sentences are about the same fact. A mistake in a
-    CSV file, or a name in a YAML file that the CSV file of the same paper lacks, raises a `UserError`.
+    which sentences of the paper compare numbers, and which cells and sentences are about the same fact. Raises
+    a `UserError` if a CSV file contains a mistake, or if a YAML file contains a name that the CSV file of the same
+    paper lacks.
     """
     for paper in papers:
         for key, names, known in _names(paper):
@@ -36,7 +37,10 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that lists names, with these names and all known names (cells, methods, ...)."""
+    """Yield each key of the YAML file that lists names, with these names and the names that the key may list.
+
+    The latter are the names of all cells, methods, columns or data sets of the paper.
+    """
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     cell_names = {cell.name for cell in cells}

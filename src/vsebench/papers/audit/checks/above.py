@@ -1,7 +1,8 @@
 """Checks of statements that compare a method with its rivals (`statements` in a paper's YAML file).
 
-The method is compared with its best rival on each data set in each metric; in statements about curves, it is compared
-with every rival. Each check yields one finding per statement, but `same_decision` yields one per comparison.
+The method is compared with its best rival, on each data set and in each metric. For statements about curves, it is
+compared with every rival. `same_decision` yields one finding per comparison, and every other check yields one finding
+per statement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ NEAR = "near: times differ at most by a factor of 2, metrics by a factor of 1.1"
 
 @dataclass(frozen=True)
 class Score:
-    """The value of a metric for a method on a data set, with its source cells."""
+    """The value of a metric for a method on a data set, with the cells from which it follows."""
 
     sources: tuple[PrintedCell, ...]
     metric: str
@@ -92,13 +93,13 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a method's curve: its precision and recall on a data set, with one way to choose label sets."""
+    """A point of a method's curve: the precision and the recall on a data set, with one way to choose label sets."""
 
     precision: Score
     recall: Score
 
     def dominates(self, other: "Point") -> bool:
-        """Return whether both numbers are at least as high as the other point's, whatever the rounding."""
+        """Return whether precision and recall are at least as high as those of `other`, whatever the rounding."""
         return not (Comparison(other.precision, self.precision).holds or Comparison(other.recall, self.recall).holds)
 
     def show(self) -> str:
@@ -109,10 +110,11 @@ class Point:
 
 
 def curves(cells: PrintedCells) -> Iterator[Finding]:
-    """For a statement that a method's curve is above its rivals', check that no rival's point dominates the method's.
+    """Check statements that a method's curve is above the curves of its rivals.
 
-    Curves are compared at one point each, the printed precision and recall. A method with a lower recall and a higher
-    precision can have the higher curve, so a single metric does not decide.
+    Each curve is represented by one point, the printed precision and recall. No rival's point may dominate the method's
+    point, that is, be at least as high in both metrics. A method with a lower recall and a higher precision can have
+    the higher curve, so a single metric does not decide.
     """
     for statement in cells.stated("curve"):
         points = points_of(cells, statement)
@@ -140,7 +142,7 @@ def curves(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
-    """Pair each printed precision with the recall of the same kind in its row."""
+    """Pair each precision with the recall of the same kind in the same row, such as OV-P with OV-R."""
     points = []
     for precision in scores_of(cells, statement):
         (source,) = precision.sources
@@ -181,7 +183,10 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the paper's own method is still ahead if it uses the same decision as the best rival."""
+    """Check that the paper's own method is still ahead if it uses the same decision as the best rival.
+
+    The decision is the way to choose a set of labels by their scores.
+    """
     for statement in cells.stated("above"):
         scores = scores_of(cells, statement)
         for each in compare(statement, scores):
@@ -215,7 +220,7 @@ def judge_statement(
     remarks: list[str],
     condition: str = "",
 ) -> Iterator[Finding]:
-    """Yield the finding on a statement, if there is any comparison."""
+    """Yield the finding on a statement, unless `compared` is empty."""
     if compared:
         most = statement.quantifier == "most"
         yield report(
@@ -287,7 +292,10 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if a lead in exact match is below 1.96 binomial standard errors, and so may be due to chance."""
+    """Return a remark if a lead in exact match may be due to chance, or else an empty text.
+
+    A lead may be due to chance if it is less than 1.96 binomial standard errors.
+    """
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:

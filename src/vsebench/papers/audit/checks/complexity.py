@@ -30,8 +30,8 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
 
     N, M and K are the numbers of images, labels and factors, and |D| is the number of positive pairs that are used for
     training. The computed |D| also counts the test pairs, so the computed ratio (N + M) K / |D| can only be too small.
-    If the counts are not printed, the ratio is at least K / m, where m is the mean number of labels per image, because
-    |D| is at most N m, and N < N + M.
+    If the counts are not printed, the ratio is replaced by its lower bound K / m, where m is the mean number of labels
+    per image. This is a lower bound because |D| is at most N m, and N is less than N + M.
     """
     for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")
@@ -53,7 +53,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
-    """Yield each data set with the ratio (N + M) K / |D| and its source cells."""
+    """Yield each data set, its ratio (N + M) K / |D| (see `not_always_larger`), and the cells that give this ratio."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
             continue
@@ -70,11 +70,12 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
     """Check a method's printed number of trials T against the printed times.
 
-    With k factors, a step of the method costs O(Tk) and a step of the paper's own method O(2k), so an iteration of the
-    method should take about T / 2 times as long as an iteration of the paper's own method.
+    With k factors, a step of the method costs O(Tk), and a step of the paper's own method costs O(2k). An iteration of
+    the method should therefore take about T / 2 times as long as an iteration of the paper's own method.
 
-    The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
-    states how large the other costs of a step must be, in units of k, to explain the difference.
+    The time of an iteration is the printed training time divided by the printed number of iterations. If the ratio of
+    these times is smaller than T / 2, the other costs of a step may be the reason. The explanation of the finding then
+    states how large they must be, in units of k.
     """
     for cell in cells.numbers("trials"):
         own, method = cell.paper, cell.method

@@ -21,14 +21,21 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the values that a count can have: the printed one only, unless it has decimals or is round in the text."""
+    """Return the values that a printed count can have.
+
+    A number with decimals may be rounded in its last digit. The final zeros of an integer in the text may be due to
+    rounding. Every other count is exact.
+    """
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
 def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
-    """Yield a paper's numbers of labels: as printed, and as the sum of the positive and the other labels per image."""
+    """Yield each number of labels that a paper prints for a data set.
+
+    If the paper prints the numbers of positive and of other labels per image, their sum follows as a further number.
+    """
     for cell in cells.prints(paper, dataset, "labels"):
         yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
@@ -38,7 +45,11 @@ def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Pri
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
-    """Return the numbers of images, training pairs and test pairs from this paper, or another with the same data."""
+    """Return the numbers of images, training pairs and test pairs of a data set.
+
+    If this paper does not print all three, they are taken from another paper with the same data. Return None if there
+    is no such paper.
+    """
     for source in [paper, *cells.papers]:
         images = cells.find(source, dataset, "images")
         train, test = (cells.find(source, dataset, f"{part}_pairs") for part in ("train", "test"))
@@ -60,8 +71,9 @@ class Means:
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
     """Return the numbers of pairs and images, whose ratio is a data set's mean number of labels per image.
 
-    If several regions of an image have the same label, the label counts once. Therefore the number of distinct pairs
-    is used if it was counted in the label files, and otherwise the printed number of training and test pairs.
+    If several regions of an image have the same label, the label counts once. Therefore the number of distinct pairs is
+    used, if it was counted in the label files. If not, the sum of the printed numbers of training and test pairs is
+    used. Return None if neither is known.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
@@ -78,7 +90,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers seem to mean the same data by the name `dataset`: they print equal accuracies."""
+    """Return whether equal accuracies suggest that two papers mean the same data by the name `dataset`."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -99,7 +111,7 @@ def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the mean number of labels per image against pairs / images."""
+    """Check the mean number of labels per image against the number of pairs divided by the number of images."""
     for cell in cells.numbers("(positive_)?labels_per_image"):
         source = means(cells, cell.paper, cell.row)
         if source:
@@ -108,10 +120,11 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the ratio of other to positive labels against the printed means and against labels x images / pairs - 1.
+    """Check the printed ratio of other labels to positive labels.
 
-    A ratio may follow from the printed (rounded) means, but not from the numbers of labels, images and pairs. This is a
-    contradiction only if the ratio was computed from the exact means.
+    The ratio is compared with the ratio of the printed means per image, and with L N / P - 1, where L, N and P are the
+    numbers of labels, images and positive pairs. A ratio may follow from the printed (rounded) means, but not from L, N
+    and P. This is a contradiction only if the paper computed the ratio from the exact means.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -184,7 +197,7 @@ def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def trials(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the number of trials to find a violating label is at most labels - 1, the limit of WSABIE's WARP."""
+    """Check that there are fewer trials to find a violating label than there are labels, as in WSABIE's WARP."""
     for cell, labels in cells.each("trials", "labels"):
         at_most = Interval(-inf, count(labels).high - 1)
         rule = "WARP as first defined stops after labels - 1 trials"

@@ -1,7 +1,8 @@
 """Checks of methods that predict label sets, against the numbers of labels per image.
 
-A method `<loss>_topk` predicts each image's first k labels; not every paper prints k. If the numbers of labels per
-image are not printed but were counted in the label files, notes and findings state this.
+A method `<loss>_topk` predicts each image's first k labels. Not every paper prints k, so `k_of_row` infers k. If the
+numbers of labels per image are not printed but were counted in the label files, the notes of these numbers and the
+findings say so.
 """
 
 import re
@@ -21,7 +22,8 @@ WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
     """Check that the overall recall of a top-k method fits its overall precision and an integer k.
 
-    Overall recall / overall precision (OV-R / OV-P) is the ratio of predicted to true labels, k / (labels per image).
+    The ratio of overall recall to overall precision (OV-R / OV-P) is the number of predicted labels divided by the
+    number of true labels. For a top-k method, this is k divided by the mean number of labels per image.
     """
     for recall in cells.numbers("ov_recall"):
         precision, mean = same_row(cells, recall, "ov_precision"), labels_of_image(cells, recall)
@@ -51,7 +53,8 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
     """Check the exact match of methods that predict the number of labels of each image.
 
-    This exact match must be at most the share of images with up to `maximum_labels` labels.
+    These methods predict at most n labels, and the paper prints n (column `maximum_labels`). The exact match is
+    therefore at most the share of images with n labels or fewer.
     """
     for cell in cells.numbers("exact_match"):
         limit = cells.find(cell.paper, cell.paper, "maximum_labels")
@@ -64,9 +67,10 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Report whether a limit on pairs per image has an effect; an image with n of K labels has n (K - n) pairs.
+    """Report whether a limit on the number of pairs per image has an effect.
 
-    This is never a contradiction: "at most" is true even if no image reaches the limit.
+    An image with n of the K labels has n (K - n) pairs of a positive and a negative label. The finding is never a
+    contradiction, because "at most" is true even if no image reaches the limit.
     """
     for limit in cells.numbers("pairs_per_image"):
         for labels, most in cells.each("labels", "most_labels_of_an_image"):
@@ -85,7 +89,11 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
-    """Return the k of a top-k method: the integer nearest to its number of predicted labels per image; 0 if unknown."""
+    """Return the k of a top-k method, or 0 if it is unknown.
+
+    k is the integer nearest to the mean number of predicted labels per image. This mean is the overall recall divided
+    by the overall precision, times the mean number of labels per image.
+    """
     precision, recall = (same_row(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
     mean = labels_of_image(cells, cell)
     if not cell.row.endswith("_topk") or not precision or not recall or not mean or precision.number == 0:

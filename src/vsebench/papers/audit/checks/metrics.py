@@ -1,7 +1,7 @@
 """Checks of relations between the metrics in a row of a table.
 
-With one held-out label per image, a metric is the mean over images of a gain that depends on the rank of that label,
-and Recall@N is the share of images in which this rank is at most N. Recall@5 and Recall@10 therefore bound every metric
+With one held-out label per image, a metric is the mean over images of a gain that depends on the rank of that label.
+Recall@N is the share of images in which this rank is at most N. Therefore Recall@5 and Recall@10 bound every metric
 with a cut-off of 10.
 """
 
@@ -26,7 +26,7 @@ SOLVER_SLACK = Fraction(1, 10**8)
 
 
 def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
-    """Check Recall@N = N x Precision@N."""
+    """Check that Recall@N is N times Precision@N if each image has one held-out label."""
     for recall in cells.numbers(r"recall@\d{1,4}"):
         cutoff = int(recall.column.removeprefix("recall@"))
         precision = same_row(cells, recall, f"precision@{cutoff}")
@@ -36,7 +36,10 @@ def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
-    """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Recall@5 and Recall@10."""
+    """Check that MAP@10 and NDCG@10 are within the bounds that follow from Recall@5 and Recall@10.
+
+    With one held-out label per image, the gain of a hit is 1 / rank for MAP@10, and 1 / log2(rank + 1) for NDCG@10.
+    """
     for check, gain, formula in (("MAP@10", reciprocal, "1 / rank"), ("NDCG@10", discount, "1 / log2(rank + 1)")):
         for cell in cells.numbers(check.lower()):
             recalls = recalls_of_row(cells, cell)
@@ -46,10 +49,12 @@ def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
-    """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, and a miss 0.5.
+    """Check that AUC@10 is within the bounds that follow from Recall@5 and Recall@10.
 
-    Thus AUC@10 is 0.5 plus the mean of a gain: 0.5 - (r - 1) / n for hits and 0 for misses. n is smaller than the
-    number of labels. It is at least half of that number, because no image has more than half of all labels.
+    A hit at rank r among n negatives counts 1 - (r - 1) / n, and a miss counts 0.5. Thus AUC@10 is 0.5 plus the mean of
+    a gain, which is 0.5 - (r - 1) / n for a hit and 0 for a miss. n is smaller than the number of labels. It is at
+    least half of that number, because no image has more than half of all labels. A further finding on each paper states
+    how many of its values are within the bounds.
     """
     for paper in cells.papers:
         judged: dict[PrintedCell, Finding] = {}
@@ -88,10 +93,11 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
-    """Given Recall@5 and Recall@10, return bounds on the mean of a gain that decreases with the rank.
+    """Return bounds on the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
 
-    The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
-    and 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
+    `low` and `high` are a lower and an upper bound on the gain at a rank. The mean is lowest if all hits up to rank 5
+    are at rank 5, and all later hits are at rank 10. It is highest if the former are at rank 1, and the latter are at
+    rank 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
     """
     rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
     least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
@@ -114,10 +120,11 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against precision P and recall R for each way of averaging; an F1 that fits no way is a contradiction.
+    """Check F1 against precision P and recall R.
 
-    The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
-    concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).
+    F1 can be averaged in several ways. If the printed F1 fits none of them, this is a contradiction. The F1 of the mean
+    P and the mean R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
+    concave function of P and R. For means over images, `f1_over_images` gives tighter bounds.
     """
     for cell, precision, recall in _rows_with_f1(cells):
         yield judge_f1(cell, precision, recall)
@@ -146,7 +153,10 @@ def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCel
 def readings(
     cell: PrintedCell, precision: PrintedCell, recall: PrintedCell
 ) -> tuple[dict[str, Interval | None], set[str]]:
-    """Return the possible F1 for each way of averaging, in the cell's unit, and the ways that fit the cell."""
+    """Return the possible values of F1 for each way of averaging, and the ways that fit the cell.
+
+    The values are in the cell's unit. They are None for a way of averaging that cannot give this precision and recall.
+    """
     harmonic = harmonic_mean(precision, recall)
     whole = 100 if cell.unit == "percent" else 1
     k = int(cell.column.removeprefix("f1@"))
@@ -175,13 +185,13 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 
 @lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
-    """Return bounds on the mean F1 over images, given the mean precision and recall of k labels predicted per image.
+    """Return bounds on the mean F1 over images if k labels are predicted for each image.
 
-    All numbers are shares from 0 to 1.
+    `precision` and `recall` are means over images. All numbers are shares from 0 to 1.
 
-    An image with n labels, h of them among its first k, has precision h / k, recall h / n and an F1 of 2 h / (k + n).
-    Any mixture of such images is possible, so a linear program gives the bounds. Return None if no mixture has
-    these means.
+    If h of the n labels of an image are among the k predicted labels, its precision is h / k, its recall is h / n, and
+    its F1 is 2 h / (k + n). Any mixture of such images is possible, so a linear program gives the bounds. Return None
+    if no mixture has these means.
     """
     # Imported here, because this import takes a tenth of a second, and Snakemake imports this module.
     from scipy.optimize import linprog
@@ -199,13 +209,16 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
 
 @cache
 def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the precision, recall and F1 of each possible kind of image, (n_kinds,) each."""
+    """Return the precision, recall and F1 of each possible kind of image, as three arrays of shape (n_kinds,).
+
+    Images of the same kind have the same number of labels, and the same number of them among the k predicted labels.
+    """
     hits, labels = np.array([(h, n) for n in range(1, MOST_LABELS + 1) for h in range(min(k, n) + 1)]).T
     return hits / k, hits / labels, 2 * hits / (k + labels)
 
 
 def f1_of_means(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that an F1 of the mean precision and the mean recall over labels is the harmonic mean of these two."""
+    """Check that the F1 of the mean precision and the mean recall over labels is the harmonic mean of these two."""
     for cell in cells.numbers(r"macro_f1_of_means@\d{1,2}"):
         cutoff = cell.column.partition("@")[2]
         precision, recall = (same_row(cells, cell, f"pc_{name}@{cutoff}") for name in ("precision", "recall"))
@@ -225,13 +238,13 @@ def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:
-    """Return 2 P R / (P + R), which increases with P and with R."""
+    """Return the harmonic mean of precision P and recall R, 2 P R / (P + R)."""
     p, r = rounded(precision.value), rounded(recall.value)
     low, high = (2 * a * b / (a + b) if a > 0 < b else Fraction(0) for a, b in ((p.low, r.low), (p.high, r.high)))
     return Interval(low, high)
 
 
 def same_row(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
-    """Return the number in another column of the same row and table, if it has the same unit."""
+    """Return the number in another column of the cell's row and table, if it has the cell's unit."""
     cell_of_row = cells.find(cell.paper, cell.row, column, cell.table)
     return cell_of_row if cell_of_row and cell_of_row.unit == cell.unit else None

@@ -1,6 +1,7 @@
-"""Checks for data with one label per image; a paper's CSV file states this by the value 1 of `labels_per_image`.
+"""Checks for data with one label per image.
 
-An image's Precision@k is then 1 / k if its label is among the first k, and otherwise 0. MAP is the mean of 1 / rank.
+The value 1 of `labels_per_image` in a paper's CSV file states that each image has one label. Precision@k of an image is
+then 1 / k if the label is among the first k, and otherwise 0. MAP is the mean of 1 / (rank of the label).
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ Z = Fraction(196, 100)  # quantile of the normal distribution for two-sided 95 %
 
 
 def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that Precision@1 <= 10 x Precision@10, because the first label is among the first ten."""
+    """Check that Precision@1 is at most 10 times Precision@10, because the first label is among the first ten."""
     for first, tenth in _precisions(cells):
         bounds = Interval(Fraction(0), (rounded(tenth.value) * 10).high)
         rule = "at most 10 x Precision@10, the share of images with their label among the first ten"
@@ -25,7 +26,10 @@ def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
-    """Check MAP, to which a label adds 1 at rank 1, 1/2 to 1/10 at ranks 2 to 10, and at most 1/11 at later ranks."""
+    """Check that MAP is within the bounds that follow from Precision@1 and Precision@10.
+
+    An image counts 1 if its label has rank 1, from 1/10 to 1/2 for ranks 2 to 10, and at most 1/11 for later ranks.
+    """
     for first, tenth in _precisions(cells):
         cell = same_row(cells, first, "map")
         if cell:
@@ -43,7 +47,7 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that Precision@1 is below the best value in its table by more than the sampling error of the test images.
+    """Check that each Precision@1 is below the best one in its table by more than 1.96 standard errors.
 
     The standard error is binomial. It ignores that both methods are tested on the same images, which makes it too
     large, and it ignores the randomness of training, which makes it too small.

@@ -12,7 +12,10 @@ WAYS = ("ratio", "ratio - 1")
 
 
 def improvements(cells: PrintedCells) -> Iterator[Finding]:
-    """Check each gain of a paper's own method over a baseline, 100 (own / baseline - 1) percent."""
+    """Check each gain of a paper's own method over a baseline.
+
+    The gain is 100 (own / baseline - 1) percent, where `own` and `baseline` are the methods' values of a metric.
+    """
     for cell in cells.numbers(r".+@\d+"):
         if cell.row.endswith("/improve") and cell.unit == "percent":
             own = cells.find(cell.paper, f"{cell.dataset}/{cell.paper}", cell.column)

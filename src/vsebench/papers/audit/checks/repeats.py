@@ -43,7 +43,11 @@ def place(cell: PrintedCell) -> str:
 
 
 def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
-    """Return the possible values of a number in two cells; if both have n > 0 decimals, all digits must agree."""
+    """Return the possible values of a number that is printed in two cells, one interval for each cell.
+
+    If the printed numbers have equally many decimals, and at least one, they are taken as exact, so that all digits
+    must agree. If not, each number may be rounded (see `reading`).
+    """
     digits = {decimals(first.value), decimals(second.value)}
     if len(digits) == 1 and digits != {0}:
         return exact(first.value), exact(second.value)
@@ -87,7 +91,11 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
 
 
 def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
-    """If most metrics of two rows are equal in all digits, which suggests one model, check that all are equal."""
+    """Check that all metrics of two rows are equal if most of them are equal in all digits.
+
+    The rows are for the same data set, but they have different names and are in different tables of a paper. Equal
+    metrics suggest that the rows show one model.
+    """
     rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
     for cell in cells.numbers(ACCURACY):
         if len(cell.row.split("/")) == 2 and not cell.in_text:

@@ -18,10 +18,11 @@ SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the nu
 
 
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
-    """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, an MB 2^20.
+    """Check printed memory against its printed formula.
 
-    A formula in O() has an unknown constant factor, so a mismatch is a contradiction only if the formula is an
-    exact count.
+    A number takes 4 or 8 bytes. An entry of a sparse matrix takes 4 bytes more, for its index. A GB is 2^30 bytes, and
+    an MB is 2^20 bytes. A formula in O() has an unknown constant factor, so a mismatch is a contradiction only if
+    the formula is an exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
@@ -61,7 +62,10 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the printed leaf size is n / 2^p, the number of images after p halvings, for some integer p."""
+    """Check that the printed leaf size is n / 2^p for some integer p.
+
+    This is the number of images in a leaf if the n training images are halved p times.
+    """
     for cell, images in cells.each("leaf_images", "train_images"):
         level = nearest_level(images, cell)
         yield judge("leaves", cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))

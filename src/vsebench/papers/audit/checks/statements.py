@@ -72,9 +72,10 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two searches imply the same precision of the second neighbour.
 
-    Each search finds the first neighbour in a share of cases (`first_found`), and the second one in the others. So its
-    precision is share x first + (1 - share) x second, where `first` and `second` are the precisions of the two
-    neighbours. The exact search always finds the first neighbour, so its precision is `first`.
+    Each search finds the first neighbour in a share of cases (`first_found`), and the second neighbour in the other
+    cases. The precision of the search is therefore share x first + (1 - share) x second, where `first` and `second` are
+    the precisions of the two neighbours. The exact search always finds the first neighbour, so its precision is
+    `first`.
     """
     groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):

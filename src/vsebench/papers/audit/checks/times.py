@@ -64,10 +64,11 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that an ensemble, named `<method>_<sizes>`, scores images faster than another method.
+    """Check statements that an ensemble scores images faster than another method.
 
-    The ensemble's time is the method's time, divided by the method's size and multiplied by the sum of the members'
-    sizes.
+    The members of the ensemble `<method>_<sizes>` are models of `<method>` with these sizes (numbers of factors). The
+    ensemble's time is the printed time of `<method>`, divided by the size of `<method>` and multiplied by the sum of
+    the members' sizes.
     """
     for statement in cells.stated("faster"):
         times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
@@ -95,10 +96,11 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a data set's time per epoch against other data sets' times, if all images are said to cost the same.
+    """Check the time per epoch on a data set against the times on other data sets.
 
-    The paper's statement about this cost is in the method's row, in the column `cost_per_image`. The checked time is
-    printed without a method, and only those images of its data set that have tags are counted.
+    This is possible if the paper states that an image costs the same on every data set. The statement is in the
+    method's row, in the column `cost_per_image`. The checked time is printed without a method. Of the images of its
+    data set, only those with tags are counted.
     """
     for statement in cells.words("cost_per_image"):
         timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
@@ -115,7 +117,10 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that memory grows between two data sets as the printed formula does; the bytes per number cancel out."""
+    """Check that memory grows from one data set to another as the printed formula does.
+
+    The number of bytes per number cancels out.
+    """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
             # The dimension is the same for both data sets, so its value does not matter.
@@ -133,7 +138,11 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of the contradiction; "" if no constant factors of the terms make the growth fit."""
+    """Return the condition under which the printed growth of memory contradicts the formula.
+
+    The condition is that both terms of the formula have the same constant factor. It is empty if no constant factors
+    make the growth fit.
+    """
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have the same constant factor; {name} alone gives {alone.show(1)}"
