@@ -1,4 +1,7 @@
-"""Cut work into chunks, whose size can change the last digits of a sum over all chunks."""
+"""Cut work into chunks.
+
+The size of the chunks can change the last digits of a sum over all chunks.
+"""
 
 Chunks = list[tuple[int, int]]
 

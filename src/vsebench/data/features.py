@@ -26,9 +26,9 @@ WHOLE = -1  # takes the place of a set's number if a step is applied to whole ro
 
 
 class Block(NamedTuple):
-    """The columns of a set of features, from `start` to `stop` - 1, in rows that have all sets side by side.
+    """The name and columns of a set of features, in rows that contain all sets side by side.
 
-    The name is empty if the data set has only one set, without a name.
+    The set has the columns from `start` to `stop` - 1. The name is "" for a single set that was not given a name.
     """
 
     name: str
@@ -42,13 +42,14 @@ class Features:
 
     Attributes
     ----------
-    values : (n_images, d), all finite: float16 or float32 in C order, in memory or memory-mapped; or a
-        scipy.sparse.csr_array of float32 whose column numbers strictly ascend in each row
-    known : (n_images,) bool, the images that have features; the rows of the others are zeros
+    values : (n_images, d), finite numbers. Dense features are a float16 or float32 array in C order, in memory or
+        memory-mapped. Sparse features are a scipy.sparse.csr_array of float32, whose column numbers strictly ascend in
+        each row
+    known : (n_images,) bool, whether each image has features; the rows of images without features are zeros
     named : the sets of features, in the order of their columns; empty if there is one set without a name
 
-    If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised. Its message begins
-    with `where`, the file of the features.
+    A `UserError` is raised if a shape, a dtype or the order is not as above, or if a number is not finite. Its message
+    begins with `where`, the name of the file that contains the features.
     """
 
     values: Any
@@ -107,7 +108,10 @@ class Features:
         return Features(self.values[images], self.known[images], named=self.named)
 
     def of_only(self, known: NDArray[np.bool_]) -> "Features":
-        """Return the features of the images in the mask `known`, (n_images,) bool; the other images then have none."""
+        """Return the features of only the images in a mask.
+
+        `known` is the mask, (n_images,) bool. In the result, all other images have rows of zeros and no features.
+        """
         known = known & self.known
         if (known == self.known).all():
             return self
@@ -125,12 +129,13 @@ def side_by_side(sets: Mapping[str, Features]) -> Features:
 
     Parameters
     ----------
-    sets : name -> the raw features of a set, with the same images in each set; or "" -> the only set, without a name
+    sets : name -> the raw features of a set. All sets have the same images. A single set may have the name ""; it is
+        returned as it is
 
     Returns
     -------
     Features whose rows have the columns of all sets; `named` states which columns belong to each set. Dense features
-    are float16 if all sets are float16, otherwise float32. An image has features if it has features of every set.
+    are float16 if all sets are float16, and float32 otherwise. An image has features if it has features of every set.
 
     Raises
     ------
@@ -161,19 +166,19 @@ def _beside(parts: Sequence[Any]) -> Any:
 def csr(
     data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
 ) -> Any:
-    """Return a scipy.sparse.csr_array of the entries.
+    """Return a scipy.sparse.csr_array of the given entries.
 
-    Column numbers and offsets are int32 if there are fewer than 2^31 entries, rows and columns, otherwise int64.
+    Column numbers and offsets are int32 if there are fewer than 2^31 entries, rows and columns, and int64 otherwise.
 
     Parameters
     ----------
-    data : (n_entries,) float32
+    data : (n_entries,) float32, the value of each entry
     indices : (n_entries,) column number of each entry
     offsets : (n_rows + 1,) index of the first entry of each row
     shape : (n_rows, d)
 
     Raises a `TypeError` if `indices` or `offsets` are not whole numbers, and a `ValueError` if the sizes of the arrays
-    do not match. `Features` checks that column numbers are in range and ascend.
+    do not match. Only `Features` checks that column numbers are in range and ascend.
     """
     if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
         raise TypeError("columns and offsets should be whole numbers")
@@ -182,7 +187,7 @@ def csr(
 
 
 def write_features(features: Features, path: Path) -> None:
-    """Write features: dense features to a `.npy` file, the arrays of sparse features to an `.npz` file.
+    """Write dense features to a `.npy` file, or the arrays of sparse features to an `.npz` file.
 
     The `.npz` file holds `data` (float32), `indices` (column numbers, int32), `offsets` (int64) and `shape` (int64).
     """
@@ -202,8 +207,8 @@ def write_features(features: Features, path: Path) -> None:
 def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
     """Read a file written by `write_features`; dense features are memory-mapped.
 
-    `known` is (n_images,) bool, the column `has_features` of the data set's images.parquet. A file that is missing,
-    damaged or does not match the images raises a `UserError`.
+    `known` is (n_images,) bool, the column `has_features` of the data set's images.parquet. A `UserError` is raised if
+    the file is missing or damaged, or if it does not match the images.
     """
     if path.suffix == ".npz":
         arrays = read_arrays(path)
@@ -218,26 +223,29 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Normalisation steps in the order of application, with the arrays that were estimated from the training images.
+    """Normalisation steps, with the arrays that were estimated from the training images.
 
-    - `root` divides each row by its sum, then takes the square root of each number; features must not be negative.
+    The possible steps are:
+
+    - `root` divides each row by its sum, then takes the square root of each number. Features must not be negative.
     - `idf` multiplies column j by ln((n + 1) / (1 + df_j)), where df_j of the n training images have a non-zero
       number in column j.
-    - `standard` subtracts each column's mean, and divides by its population standard deviation (by 1 if that is below
-      1e-6).
+    - `standard` subtracts the mean of each column, and divides by the population standard deviation of the column. A
+      deviation below 1e-6 is replaced by 1.
     - `l2` divides each row by its Euclidean length.
 
     `root`, `idf` and `l2` do not change a row of zeros. Sparse features stay sparse, so `standard` is refused for them.
-    If there are several sets of features, side by side in a row, each set is normalised as if it were the whole row.
+    If several sets of features are side by side, each step is applied to the columns of one set or to whole rows.
 
     Attributes
     ----------
-    steps : names of the steps
-    learnt : for each step, its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
-        `standard`, none for `root` and `l2`. If a step is for one set, d is the number of columns of this set
-    named : the named sets of the features, `Features.named`
-    sets : for each step, the number (in `named`) of the set that the step is applied to, or `WHOLE` for whole rows;
-        empty if the features have no name
+    steps : names of the steps, in the order of application
+    learnt : for each step, name -> array. `idf` has the array `weight`; `standard` has `mean` and `deviation`; `root`
+        and `l2` have no arrays. Each array is (d,) float32, where d is the number of columns that the step is applied
+        to
+    named : the sets of features, as in `Features.named`
+    sets : for each step, the index in `named` of the set that the step is applied to, or `WHOLE` for whole rows; empty
+        if `named` is empty
     """
 
     steps: tuple[Step, ...]
@@ -249,15 +257,15 @@ class Normalisation:
     def fit(
         cls, steps: Steps, features: Features, images: NDArray[np.integer], unit_length: bool = False
     ) -> "Normalisation":
-        """Estimate means, deviations and document frequencies.
+        """Return a normalisation with the given steps, whose arrays are estimated from the training images.
 
         Parameters
         ----------
         steps : the same steps for every set of features, or the steps of each set by its name
         features : the features of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
-        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it is already the
-            last step
+        unit_length : whether to scale whole rows to unit length. If so, the step `l2` for whole rows is added, unless
+            it is already the last step
 
         Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the
         features do not have. If there is a step `idf` or `standard`, a `UserError` is also raised if no training image
@@ -281,10 +289,11 @@ class Normalisation:
         return replace(empty, learnt=tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
-        """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
+        """Return normalised rows of features, (m, d) float32.
 
-        Returns (m, d) float32, dense or sparse like `rows`, which are not changed; without steps, float32 `rows` are
-        returned as they are, without a copy.
+        `rows` is a float16 or float32 array of shape (m, d), or a scipy.sparse.csr_array of float32, and is not
+        changed. The result is dense or sparse, like `rows`. If there are no steps, float32 rows are returned without a
+        copy. A `UserError` is raised if the number of columns is wrong, or if `root` is used for negative numbers.
         """
         if self.named and rows.shape[1] != self.named[-1].stop:
             widths = ", ".join(f"{block.stop - block.start} of the set {block.name}" for block in self.named)
@@ -295,7 +304,10 @@ class Normalisation:
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
-        """Add the step `standard`, fitted to dense rows from `apply`; return the new normalisation and rows."""
+        """Add the step `standard` for whole rows, and return the new normalisation and the new rows.
+
+        `rows` are dense rows that `apply` has returned. The step is fitted to them and then applied to them.
+        """
         learnt = _learn("standard", rows)
         sets = (*self.sets, WHOLE) if self.named else ()
         added = replace(self, steps=(*self.steps, "standard"), learnt=(*self.learnt, learnt), sets=sets)
@@ -370,7 +382,10 @@ def _steps_for(steps: Steps, name: str) -> Sequence[Step]:
 
 
 def _sets_of(arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
-    """Return `named` and `sets` of a normalisation from a model file's arrays; empty if the features have no names."""
+    """Return the attributes `named` and `sets` of a normalisation, given the arrays of a model file.
+
+    Both are empty if the sets of features have no names.
+    """
     if f"{PREFIX}named" not in arrays:
         return (), ()
     names = [str(name) for name in arrays[f"{PREFIX}named"].ravel()]
@@ -437,14 +452,17 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
 
 
 def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sum of `numbers` in each row; `numbers` are stored in the same order as the numbers of `rows`."""
+    """Return the sum of `numbers` over each row, (n_rows,).
+
+    `numbers` contains one number for each stored number of `rows`, in the same order.
+    """
     if not sparse.issparse(rows):
         return np.asarray(numbers.sum(axis=1, dtype=np.float64))
     return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide each row by its divisor, (n,); a row of zeros may have the divisor 0 and is left unchanged."""
+    """Divide row i by `divisors[i]`; a row with the divisor 0 is not changed."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
@@ -452,7 +470,7 @@ def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return rows with `numbers`, as float32, in place of the (stored) numbers of `rows`."""
+    """Return `rows` with its stored numbers replaced by `numbers`, as float32."""
     numbers = numbers.astype(np.float32, copy=False)
     if not sparse.issparse(rows):
         return numbers

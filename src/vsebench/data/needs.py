@@ -61,15 +61,15 @@ class TaskData:
 
     Attributes
     ----------
-    processed : folder of the processed data to split: those of the data set, or of two joined data sets
+    processed : folder of the processed data to split, either of one data set or of two joined data sets
     tested : folder of the processed data set to test on
-    features : the sets of image features that all data sets of the task have: name -> file in `processed`; a single
-        set may have the name ""
+    features : name of a set of image features -> its file in `processed`, for each set that all data sets of the task
+        have; a single set may have the name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is a training image
-    unseen : whether some tested labels are never trained
-    only_unseen : whether no tested label is ever trained
+    unseen : whether models are trained without some of the tested labels
+    only_unseen : whether models are trained without any of the tested labels
     simulated : the needs (keys of `NEEDS`) that the simulator of the data provides; empty for real data
     """
 
@@ -97,7 +97,10 @@ class Need:
     missing_reason: ClassVar[str]
 
     def is_provided(self, data: TaskData) -> bool:
-        """Return whether a task has this input; by default only simulated data can have it."""
+        """Return whether a task has this input.
+
+        Unless a subclass overrides this method, only tasks with simulated data can have the input.
+        """
         return self.key in data.simulated
 
     def files(self, data: TaskData, split: str) -> list[str]:
@@ -106,7 +109,7 @@ class Need:
 
 
 class FileNeed(Need, ABC, Generic[Value]):
-    """A need that is read from a file; an option of the stages names the file.
+    """A need that is read from a file, which an option of the stages names.
 
     Attributes
     ----------
@@ -123,31 +126,37 @@ class FileNeed(Need, ABC, Generic[Value]):
 
     @abstractmethod
     def load(self, path: Any) -> Value:
-        """Read the file or, if `nargs` is set, the list of files."""
+        """Read this input from the file `path`, or from a list of files if `nargs` is set."""
 
     def option_value(self, data: TaskData) -> str:
         """Return the value of the option: the need's first file."""
         return self.files(data, "")[0]
 
     def load_named(self, path: Any) -> Value:
-        """Read the file that a method needs; raise a `UserError` if `path` is None."""
+        """Read this input from the file or files `path`; raise a `UserError` if `path` is None."""
         if path is None:
             raise UserError(f"{self.option}: missing; this method needs {self.description}")
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
-        """Return a small input that fits a label matrix, to compile kernels in advance; None if there is no example."""
+        """Return a small input that fits a label matrix, or None if there is no example.
+
+        Methods are fitted to examples in order to compile kernels in advance.
+        """
         return None
 
     def of(self, problem: Problem) -> Value:
-        """Return this input from a problem; a problem without it raises a `ValueError`."""
+        """Return this input from a problem; raise a `ValueError` if the problem lacks the input."""
         if self.key not in problem.extras:
             raise ValueError(f"{self.key}: missing in the problem; this method needs {self.description}")
         return cast(Value, problem.extras[self.key])
 
 
 class FeaturesNeed(FileNeed["Features"]):
-    """Features of the images, from one file for each set of features; methods read them as `Problem.features`."""
+    """The image features, which methods read as `Problem.features`.
+
+    Each set of features has its own file.
+    """
 
     key = "features"
     missing_reason = "the data set has no image features"
@@ -164,7 +173,10 @@ class FeaturesNeed(FileNeed["Features"]):
         return " ".join(f"{data.processed}/{name}" for name in data.features.values())
 
     def load(self, path: Path | Sequence[Path]) -> "Features":
-        """Read the file of one set of features, or those of several sets, which are put side by side."""
+        """Read one set of features from its file, or several sets from their files.
+
+        The columns of several sets are put side by side.
+        """
         from vsebench.data.features import read_features, side_by_side  # SciPy, which most jobs do not need
 
         paths = [path] if isinstance(path, Path) else path
@@ -178,7 +190,10 @@ class FeaturesNeed(FileNeed["Features"]):
 
 
 class WordVectorsNeed(FileNeed[WordVectors]):
-    """Word vectors of the labels, from word_vectors.npz; methods read them as `Problem.word_vectors`."""
+    """The word vectors of the labels, which methods read as `Problem.word_vectors`.
+
+    They are stored in word_vectors.npz.
+    """
 
     key = "word_vectors"
     missing_reason = "no word vectors are configured for this data set"
@@ -202,7 +217,10 @@ class WordVectorsNeed(FileNeed[WordVectors]):
 
 
 class TruthNeed(FileNeed[Truth]):
-    """The distribution from which a simulator drew labels, for an oracle; see `formats.annotations.RawAnnotations`."""
+    """The distribution from which a simulator drew labels; only oracles use this input.
+
+    `formats.annotations.RawAnnotations` describes the arrays.
+    """
 
     key = "truth"
     missing_reason = "true label probabilities exist only for simulated data"
@@ -216,14 +234,20 @@ class TruthNeed(FileNeed[Truth]):
 
 
 class TreeNeed(Need):
-    """A tree of labels, from which a simulator drew labels; the file of the need `truth` contains the tree."""
+    """The tree of labels that a simulator used to draw the labels of images.
+
+    The file of the need `truth` contains the tree.
+    """
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
 
 
 class TestLabelsNeed(Need):
-    """The test labels, which an oracle of unseen labels needs; they are read together with the split."""
+    """The test labels, which are read together with the split.
+
+    Only an oracle that ranks unseen labels uses this input.
+    """
 
     __test__ = False  # not a class of tests
     key = "test_labels"
@@ -241,7 +265,10 @@ class TestLabelsNeed(Need):
 
 
 class GivenLabelsNeed(FileNeed[LabelMatrix]):
-    """The labels that the training data set gives to the test images, from given.parquet."""
+    """The labels that images of the data set to test on have in the data set to train on.
+
+    They are stored in given.parquet.
+    """
 
     key = "given_labels"
     missing_reason = "no other data set gives labels (such as user tags) to the test images"
@@ -283,7 +310,10 @@ class NamesNeed(FileNeed[Names]):
 
 
 class PartsNeed(Need):
-    """The test images and candidate labels of the split, but not which labels are held out; read with the split."""
+    """The test images and candidate labels of a split, but not the held-out labels.
+
+    This input is read together with the split.
+    """
 
     key = "parts"
     missing_reason = "the test images of the split are unknown"
@@ -296,7 +326,7 @@ class PartsNeed(Need):
         return cast(Parts, problem.extras[self.key])
 
     def load(self, split: Path) -> Parts:
-        """Read the parts of the split in a folder."""
+        """Read the test images and candidate labels from `split`, the folder of a split."""
         images = read_table(split / "images.parquet", SPLIT_IMAGES)["test"].to_numpy()
         labels = read_table(split / "labels.parquet", SPLIT_LABELS)["test"].to_numpy()
         return Parts(read_json(split / "split.json")["hash"], images, labels)
@@ -342,10 +372,11 @@ def provided(data: TaskData) -> set[str]:
 
 
 def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut | None = None) -> dict[str, Any]:
-    """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
+    """Read the inputs that a method needs, and return them as arguments of `Problem`.
 
-    `paths` maps the key of each need to the file or files that its option names, and the key `split` to the folder of
-    the split. `test` contains the test images with their labels, for an oracle of unseen labels.
+    The result has the keys `features`, `word_vectors` and `extras`. `paths` maps the key of each need to the file or
+    files that its option names, and the key `split` to the folder of the split. `test` contains the test images with
+    their labels, for an oracle that ranks unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:
@@ -356,7 +387,10 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs that fit a label matrix, with the keys of `load_needs`; None if a need has no example."""
+    """Return small inputs that fit a label matrix, as arguments of `Problem`; None if a need has no example.
+
+    The result has the keys `features`, `word_vectors` and `extras`.
+    """
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

@@ -33,16 +33,17 @@ ROWS_AT_ONCE = 1 << 18  # number of rows that are compared or added at a time, t
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """How often each image has each label: a sparse matrix, one row per image, stored by rows.
+    """A sparse matrix that states how often each image has each label.
 
-    A pair is an image and one of its labels; the labels of a row ascend.
+    It has one row per image and one column per label, and is stored by rows. A pair is an image and one of its labels.
+    The labels of a row are in ascending order.
 
     Attributes
     ----------
     n_labels : number of labels in the vocabulary
     offsets : (n_rows + 1,) int64, index of the first pair of each row; the last number is n_pairs
-    label_of_pair : (n_pairs,) int32
-    count_of_pair : (n_pairs,) int32, at least 1
+    label_of_pair : (n_pairs,) int32, the label of each pair
+    count_of_pair : (n_pairs,) int32, how often the image has the label; at least 1
     """
 
     n_labels: int
@@ -79,7 +80,10 @@ class LabelMatrix:
         )
 
     def with_counts(self, counts: NDArray[np.int32]) -> "LabelMatrix":
-        """Return the matrix with other counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
+        """Return the matrix with the given counts in place of the old ones.
+
+        `counts` contains the new count of each pair, (n_pairs,) int32. Pairs with the count 0 are removed.
+        """
         kept = counts > 0
         offsets = np.zeros(self.n_pairs + 1, dtype=np.int64)
         np.cumsum(kept, out=offsets[1:])
@@ -110,12 +114,12 @@ class LabelMatrix:
         return np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.offsets))
 
     def to_pairs(self) -> pl.DataFrame:
-        """Return the table that `from_pairs` reads."""
+        """Return a table with one line for each pair and the Int32 columns image, label and count."""
         columns = {"image": self.image_of_pair, "label": self.label_of_pair, "count": self.count_of_pair}
         return pl.DataFrame(columns, schema=PAIRS)
 
     def mask(self) -> Mask:
-        """Return the labels of each row as an (n_rows, n_labels) bool array."""
+        """Return an (n_rows, n_labels) bool array that is true where a row has a label."""
         mask = np.zeros((self.n_rows, self.n_labels), dtype=np.bool_)
         mask[self.image_of_pair, self.label_of_pair] = True
         return mask
@@ -134,7 +138,10 @@ class LabelMatrix:
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
 
     def columns(self, labels: Mask) -> "LabelMatrix":
-        """Return the columns of the labels in a mask, (n_labels,) bool, renumbered from 0 in their old order."""
+        """Return the matrix with only the columns at which `labels` is true.
+
+        `labels` is an (n_labels,) bool mask. The remaining labels are renumbered from 0, in their old order.
+        """
         kept = labels[self.label_of_pair]
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         numbers = np.cumsum(labels, dtype=np.int32) - np.int32(1)
@@ -164,17 +171,19 @@ class LabelMatrix:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The part of a data set that a protocol needs to split it.
+    """The information that a protocol needs to split a data set.
 
     Attributes
     ----------
-    labels : one row per image
+    labels : the label matrix, one row per image
     parts : (n_images,) official part of each image ("train", "valid", "test", or "" if it is in no part); None if the
         data set has no official partition
-    with_features : (n_images,) the images that have features; None if the data set has none
-    with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
-    trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
-    unseen : (n_labels,) the labels not to train on, all with a word vector; None if a protocol has to draw them
+    with_features : (n_images,) bool, whether each image has features; None if the data set has no features
+    with_word_vectors : (n_labels,) bool, whether each label has a word vector; None if no word vectors are configured
+    trained : (n_labels,) bool, the labels of the data set to train on; None unless two data sets are joined
+    tested : (n_labels,) bool, the labels of the data set to test on; None unless two data sets are joined
+    unseen : (n_labels,) bool, the labels not to train on, each of which has a word vector; None if the protocol has to
+        draw these labels
     """
 
     labels: LabelMatrix
@@ -193,7 +202,7 @@ class Training:
     Attributes
     ----------
     labels : one row per image of the data set, with an empty row for each image that is not in `images`
-    images : (n,) int32, the images to learn from, ascending, including those without a label
+    images : (n,) int32, the images to learn from, in ascending order; images without a label are included
     learnt : (n_labels,) bool, the labels to learn
     """
 
@@ -238,7 +247,10 @@ class HeldOut:
 
     @property
     def is_cold(self) -> Mask:
-        """(q,) bool: the images without a known label; all False if no image has one, as for new test images."""
+        """(q,) bool: the images without a known label.
+
+        If no image has a known label, as in tests on new images, all values are False.
+        """
         if self.known.n_pairs == 0:
             return np.zeros(len(self.images), dtype=np.bool_)
         return np.equal(self.known.n_labels_of_row, 0)
@@ -256,10 +268,11 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """A split: models are fitted to `first` and validated on `valid`; the tested model is fitted to `final`.
+    """The training, validation and test data that a protocol makes from a data set.
 
-    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, some labels are
-    validation labels: no image of `first` has them, but the images of `final` keep them.
+    Models are fitted to `first` and validated on `valid`. The model that is tested on `test` is fitted to `final`,
+    which contains the labels of `first` and `valid`. Under the protocol `unseen_labels` and its variants, some labels
+    are validation labels. They are removed from all images of `first`, but not from the images of `final`.
     """
 
     first: Training
@@ -276,7 +289,7 @@ class Queries:
     ----------
     images : (n,) int32, image numbers in the data set; -1 for an image outside the data set
     known : n rows, the known labels of each image
-    features : (n, d) float32 raw features, dense or CSR; None if the data set has none
+    features : (n, d) float32 raw features, dense or CSR; None if the data set has no features
     """
 
     images: Ids
@@ -285,7 +298,10 @@ class Queries:
 
     @classmethod
     def of_new_images(cls, features: "Rows", n_labels: int) -> "Queries":
-        """Return queries for images outside the data set, from their raw features, (n, d) float32, dense or CSR."""
+        """Return queries for images outside the data set.
+
+        `features` contains the raw features of these images, (n, d) float32, dense or CSR.
+        """
         n_images = features.shape[0]
         return cls(np.full(n_images, -1, dtype=np.int32), LabelMatrix.empty(n_images, n_labels), features)
 
@@ -318,10 +334,14 @@ class WordVectors:
         return int(self.vectors.shape[1])
 
     def scaled(self, scale: WordScale) -> Matrix:
-        """Return the scaled vectors, (n_labels, d) float32; zeros for labels without a vector.
+        """Return the scaled vectors, (n_labels, d) float32.
 
-        `raw`: unchanged. `unit`: scaled to length 1. `centred`: the mean of the known unit vectors is subtracted from
-        each of them, and the differences are scaled to length 1; a difference of zero stays zero.
+        Labels without a vector have zeros in the result. `scale` is one of:
+
+        - `raw`: the vectors are not changed.
+        - `unit`: each vector is scaled to length 1.
+        - `centred`: each vector is scaled to length 1. The mean of these vectors is subtracted from each of them, and
+          the differences are scaled to length 1. A difference of zero stays zero. Labels without a vector are left out.
         """
         if scale == "raw":
             return self.vectors
@@ -340,16 +360,18 @@ def _normalise_rows(rows: NDArray[np.float64], smallest: float) -> NDArray[np.fl
 
 @dataclass(frozen=True)
 class Problem:
-    """The data and resources to fit a method; they contain nothing about the test labels, except for oracles.
+    """The data and resources that a method is fitted with.
+
+    Only the problems of oracles contain information about the test labels.
 
     Attributes
     ----------
     training : the images and labels to learn from
     seed : seed of all random numbers, which come from `vsebench.data.streams`
-    workers : threads; results must not depend on their number
-    features : one row per image of the data set, several sets side by side; None if the data set has no features
+    workers : the threads to use; results must not depend on the number of threads
+    features : the image features, one row per image of the data set; None if the data set has no features
     word_vectors : the word vectors of the labels; None if the data set has none
-    extras : other inputs, mostly for oracles: key of a need (see `needs.NEEDS`) -> the value that its `of` returns
+    extras : the other inputs that the method needs: key of a need (see `needs.NEEDS`) -> input
     """
 
     training: Training
@@ -368,7 +390,10 @@ class Problem:
 
     @property
     def feature_blocks(self) -> "tuple[Block, ...]":
-        """The name and columns of each set of features, the same in raw and normalised rows; empty without features."""
+        """The name and columns of each set of features; empty if the problem has no features.
+
+        The columns of a set are the same in raw and in normalised rows.
+        """
         return () if self.features is None else self.features.blocks
 
 
@@ -396,7 +421,7 @@ def check_places(n_images: int, n_labels: int, occurrences: int) -> None:
 
 
 def _ascend(images: NDArray[np.int32], labels: NDArray[np.int32]) -> bool:
-    """Return whether (image, label) pairs ascend; if so, they need not be sorted (sorting takes much memory)."""
+    """Return whether (image, label) pairs are in ascending order, so that they need not be sorted."""
     steps = np.diff(images)
     return bool((steps >= 0).all() and ((steps > 0) | (np.diff(labels) > 0)).all())
 

@@ -1,12 +1,12 @@
 """Read the part of a processed data set that a protocol needs, and write and read the files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
-final.parquet                image, label, count: the labels to train the tested model on, at least those of train and
-                             valid
+final.parquet                image, label, count: the labels to train the tested model on, which include all labels
+                             in train.parquet and valid.parquet
 images.parquet               for each image: whether it is in `first`, `final`, `valid` and `test` (see `problem.Split`)
 labels.parquet               for each label: whether it is learnt from `first` and `final`, and whether it is a
                              candidate in `valid` and `test`
-split.json                   numbers of images, labels and occurrences; the hash of all the above except the test labels
+split.json                   numbers of images, labels and occurrences; a hash of everything above except test.parquet
 """
 
 from hashlib import sha256
@@ -27,9 +27,10 @@ FILES = (*FIT_FILES, "test.parquet")
 
 
 def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
-    """Read the label matrix, the official partition if there is one, and the images that have features.
+    """Read the information that a protocol needs to split the processed data set in `folder`.
 
-    word_vectors : word_vectors.npz of the processed folder, for a protocol that uses only labels with a vector
+    `word_vectors` is the path of the data set's word_vectors.npz, for a protocol that uses only labels with a word
+    vector.
     """
     images = read_table(folder / "images.parquet", IMAGES)
     vocabulary = read_parquet(folder / "labels.parquet")
@@ -90,9 +91,9 @@ def hash_of(split: Split) -> str:
 def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     """Read a split.
 
-    Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
-    model does not learn the validation labels: `final` equals `first`. A `UserError` is raised if the files are not a
-    split, or if final.parquet contains more or fewer test labels than when the split was made.
+    If `with_test` is False, the file of test labels is not opened, and `test` has no images. If `refit` is False, the
+    tested model does not learn the validation labels: `final` equals `first`. A `UserError` is raised if the files are
+    not those of a split, or if final.parquet contains more or fewer test labels than when the split was made.
     """
     try:
         split, n_learnt = _load(folder, with_test, refit)

@@ -1,7 +1,7 @@
 """Named streams of random numbers: the same seed and name give the same numbers everywhere.
 
-The value of a `Stream` is part of the state from which a generator starts. A stream of NumPy and a stream of the
-kernels may have the same value, because their generators differ.
+The value of a `Stream` is part of the state from which a generator starts. NumPy and the kernels use different
+generators, so a stream of NumPy and a stream of the kernels may have the same value.
 """
 
 from enum import IntEnum, unique

@@ -1,7 +1,8 @@
 """Read packs, which may be damaged or come from an untrusted source.
 
-A pack is a zip file. Its members are files of a folder of results, at the same paths, and two files that describe them:
-pack.json (`manifest`) and ro-crate-metadata.json (`ro_crate`). So an unpacked pack is read like a folder of results.
+A pack is a zip file. It contains files of a folder of results, at the same paths as in this folder, and two files that
+describe them: pack.json (see `manifest`) and ro-crate-metadata.json (see `ro_crate`). So an unpacked pack can be read
+like a folder of results.
 """
 
 import json
@@ -48,7 +49,7 @@ def read_text(path: Path, name: str) -> str | None:
 
 
 def unpack(path: Path, folder: Path) -> Manifest:
-    """Write all members of a pack into a folder, and return its manifest."""
+    """Write all members of a pack into a folder, and return the manifest of the pack."""
     with reading(path) as archive:
         manifest = _manifest(archive, path)
         for member in archive.infolist():
@@ -60,7 +61,10 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 @contextmanager
 def reading(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield a pack whose members are checked; a damaged file, or one that is not a pack, raises a `UserError`."""
+    """Open a pack, check its members, and yield the open zip file.
+
+    A `UserError` is raised if the file is missing or damaged, or if it is not a pack.
+    """
     if not path.is_file():
         raise UserError(f"{path}: there is no pack and no folder of results with this name")
     with path.open("rb") as file, checked(file, str(path)) as archive:
@@ -69,7 +73,10 @@ def reading(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
-    """Yield an open pack whose members are checked; `where` names it in errors."""
+    """Read a pack from an open file, check its members, and yield the zip file.
+
+    A `UserError` is raised if the file is damaged or not a pack. Its message begins with `where`, the name of the pack.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             check_members(archive, where)
@@ -79,7 +86,7 @@ def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_members(archive: zipfile.ZipFile, where: str) -> None:
-    """Refuse a pack that is too large or incomplete, or has a member that is misnamed, repeated or too large."""
+    """Raise a `UserError` if a pack is too large or incomplete, or if a member is misnamed, repeated or too large."""
     names: set[str] = set()
     for member in archive.infolist():
         if not MEMBER.fullmatch(member.filename):

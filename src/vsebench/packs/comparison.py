@@ -1,4 +1,4 @@
-"""Compare two runs: the difference of each metric with its paired interval, changed verdicts and changed settings."""
+"""Compare two runs: differences of metrics, with paired intervals, and changes of verdicts and settings."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,12 +50,11 @@ class Comparison:
 
     Attributes
     ----------
-    differences : the table `DIFFERENCES`, task by task in the order of the first run
-    refused : a line for each task that both runs have but that cannot be compared, for each metric without a value on a
-        task, and, unless the user has named metrics, for each metric that cannot be computed from packs
+    differences : a table with the columns `DIFFERENCES`, with tasks in the order of the first run
+    refused : lines that state which tasks and metrics are not compared although both runs have them, and why
     only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
-    settings : a line for each setting that differs, with its task, method and seeds
+    settings : a line for each setting that differs, with the task, the method and the seeds
     """
 
     differences: pl.DataFrame
@@ -70,7 +69,7 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
 
     Parameters
     ----------
-    metrics : the metrics to compare; None: all that both runs have and that can be computed from packs
+    metrics : the metrics to compare; if None, all metrics that both runs have and that can be computed from packs
 
     Raises
     ------
@@ -127,7 +126,10 @@ def not_in_packs(metric: str) -> str | None:
 
 
 def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
-    """Return the metrics that both runs have and that can be computed from packs; only those in `metrics`, if given."""
+    """Return the metrics that two runs have in common and that can be computed from packs.
+
+    `first` and `second` are the metrics of the runs. If `metrics` is given, only metrics that it contains are returned.
+    """
     both = [name for name in first if name in second and (metrics is None or name in metrics)]
     return [name for name in both if not not_in_packs(name)]
 
@@ -170,7 +172,10 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
 
 
 def without_values(task: Task, rows: Sequence[dict[str, Any]], rankings: list[str], sets: list[str]) -> Iterator[str]:
-    """Yield a line for each metric that has no value on a task, and so no row, although other metrics have rows."""
+    """Yield a line for each metric that has no value on a task, although other metrics of its kind have values.
+
+    `rows` are the rows of the task, `rankings` are the metrics of rankings, and `sets` are the metrics of decisions.
+    """
     for metrics, of_sets in ((rankings, False), (sets, True)):
         compared = {row["metric"] for row in rows if bool(row["decision"]) == of_sets}
         if compared:
@@ -192,7 +197,10 @@ def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) 
 
 
 def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run]) -> None:
-    """Raise a `UserError` if the runs held out different labels, which equal hashes of splits do not rule out."""
+    """Raise a `UserError` if the held-out labels of the runs differ.
+
+    They can differ even if the hashes of the splits are equal, because the hashes do not cover the test labels.
+    """
     ours, theirs = (model.ranks.select("image", "label") for model in ranked)
     if not ours.equals(theirs):
         raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ, so the data differ")
@@ -201,15 +209,15 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
 def difference(
     by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
 ) -> dict[str, Any]:
-    """Return the values of a metric in both runs and their difference, second minus first.
+    """Return the values of a metric in both runs, and their difference with its interval and p-value.
 
-    Return an empty mapping if a value could not be computed.
+    The difference is second minus first. If a value could not be computed, the result is empty.
 
     Parameters
     ----------
     by_seed : the metrics of a method in both runs, for each seed
     column : the index of the metric
-    peers : method -> its metric in the first run, (n_seeds,); used to estimate the variance between seeds
+    peers : method -> the values of the metric in the first run, (n_seeds,); used to estimate the variance between seeds
     largest : the largest possible value of the metric
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
@@ -265,7 +273,7 @@ def changed_verdicts(first: Path, second: Path) -> list[str]:
 
 
 def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
-    """Map (paper, claim, kind of data) to the verdict; empty if the run has no claims.csv."""
+    """Map (paper, claim, kind of data) to the verdict; the result is empty if the run has no claims.csv."""
     path = folder / "claims.csv"
     if not path.is_file():
         return {}
@@ -280,7 +288,10 @@ def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
 
 
 def changed_settings(first: Path, second: Path) -> list[str]:
-    """Return a line, with method and seeds, for each difference in settings or epochs, or in how they were chosen."""
+    """Return a line for each difference in the settings or epochs of a method, or in the choice of settings.
+
+    The line names the task, the method and the seeds.
+    """
     ours, theirs = settings_in(first), settings_in(second)
     changes: dict[tuple[str, str], list[int]] = {}
     for key, entry in ours.items():

@@ -1,4 +1,4 @@
-"""A leaderboard: a page with the ranks and values of the methods of several packs, and with changes between packs."""
+"""A leaderboard: a page that compares the methods of several packs, and shows what has changed since older packs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class BoardTask:
 
     @cached_property
     def fits(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
-        """Map (run, method) to its entries in settings.json, one per seed."""
+        """Map (index of the run, method) to the method's entries in settings.json, one per seed."""
         fits: dict[tuple[int, str], list[dict[str, Any]]] = {}
         for number, run in self.runs.items():
             for fit in read_json(run.folder / "settings.json"):
@@ -65,7 +65,7 @@ class BoardTask:
         return fits
 
     def marks(self, each: Contestant) -> str:
-        """Return the marks of a method whose fits ended at a limit (`rendering/marks.py`)."""
+        """Return the marks that state which limits the fits of a method reached (see `rendering/marks.py`)."""
         return marks_of(self.fits.get((each.run, each.method), ()))
 
     @cached_property
@@ -84,7 +84,7 @@ class BoardTask:
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
-        """Map (run, method) to the row of summary.parquet for a metric."""
+        """Map (index of the run, method) to the row of summary.parquet for a metric."""
         found: dict[tuple[int, str], Numbers] = {}
         for number, run in self.runs.items():
             summary = read_table(run.folder / "summary.parquet", SUMMARY)
@@ -146,8 +146,8 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 def names_of(runs: Sequence[Run]) -> list[str]:
     """Return a different name for each run: the name of its pack or configuration.
 
-    If several runs have the same name, the name of the folder that contains the pack or the results is put before each.
-    Names that are still equal get numbers.
+    If several runs have the same name, each of these names gets a prefix: the name of the folder that contains the pack
+    or the results. Names that are still equal get numbers.
     """
     short = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
     names = [
@@ -192,7 +192,11 @@ def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[st
 
 
 def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
-    """Map a method's index in `contestants` to its rank on a task and its best and worst possible ranks."""
+    """Return the rank of each method on a task, with its best and worst possible ranks.
+
+    The keys of the result are indices into `contestants`. Methods that were not run on the task are left out. If the
+    95 % intervals of two methods overlap, both orders of the two are possible.
+    """
     numbers, sign = task.numbers(task.metric), load_metric(task.metric).sign
     found = {
         index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]
@@ -211,10 +215,11 @@ def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tupl
 def standings(
     tasks: Sequence[BoardTask], of_tasks: Sequence[Mapping[int, tuple[int, int, int]]]
 ) -> list[tuple[int, int, list[float]]]:
-    """Return each method's index, the number of tasks in its mean rank, and this mean rank with its bounds.
+    """Return the index of each method, the number of tasks that count for it, and its mean ranks.
 
-    Only tasks with real data count, if there are any. Methods with more such tasks come first; methods with equally
-    many are in the order of their mean ranks. `of_tasks` contains the result of `ranked` for each task.
+    Only tasks with real data count, if there are any. The mean ranks are the means over these tasks of the rank, of the
+    best possible rank and of the worst possible rank. Methods with more such tasks come first. Methods with equally
+    many tasks are in the order of their mean ranks. `of_tasks` contains the result of `ranked` for each task.
     """
     only_simulated = all(task.simulated for task in tasks)
     found = []
@@ -272,7 +277,10 @@ def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], r
 
 
 def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
-    """Return how a method's settings were chosen, naming each way once; "" if there is nothing to choose."""
+    """Return how the settings of a method were chosen; "" if there is nothing to choose.
+
+    If the settings were chosen in the same way on several tasks, the text names this way only once.
+    """
     fits = (task.fits[each.run, each.method] for task in tasks if (each.run, each.method) in task.fits)
     ways = (how_chosen(of_task) for of_task in fits)
     tuned = f"settings: {each.shown.tuned}" if each.shown.tuned else None
@@ -280,7 +288,10 @@ def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
 
 
 def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the data of the interactive chart, as in `rendering.page.explore`; packs are not compared by time."""
+    """Return the data of the interactive chart, in the format of `rendering.page.explore`.
+
+    The data contain no training times, because packs are not compared by time.
+    """
     from matplotlib.colors import to_hex
 
     from vsebench.rendering.style import COLOURS, GREY, MARKERS  # imports Matplotlib

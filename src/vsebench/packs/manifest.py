@@ -73,7 +73,7 @@ class Manifest(_Open):
     datasets: dict[str, PackedData]
     metrics: list[str]
     decision_metrics: list[str]
-    checksums: dict[str, str] = {}  # CSV or Markdown file, a format without checksums -> SHA-256
+    checksums: dict[str, str] = {}  # CSV or Markdown file -> SHA-256; other formats contain their own checksums
 
     @property
     def of_tasks(self) -> dict[Task, PackedTask]:
@@ -99,7 +99,10 @@ def files_read(metrics: Sequence[str]) -> list[str]:
 
 
 def read_manifest(value: Any, where: str) -> Manifest:
-    """Check the content of a pack.json; a newer schema number or wrong content raises a `UserError`."""
+    """Check the content of a pack.json, and return it as a manifest.
+
+    A `UserError` is raised if the content is wrong, or if its schema number is too new for this version of vsebench.
+    """
     number = value.get("pack") if isinstance(value, dict) else None
     if isinstance(number, int) and number > PACK_VERSION:
         limit = f"this version of vsebench reads up to {PACK_VERSION}"

@@ -38,7 +38,10 @@ class Run:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Run]:
-    """Yield the results in a folder or a pack; those of a pack are in a temporary folder until the block ends."""
+    """Yield the results in a folder or a pack.
+
+    A pack is unpacked into a temporary folder, which is deleted at the end of the block.
+    """
     if path.is_dir():
         yield Run(path, path, manifest_of(path))
         return
@@ -51,8 +54,9 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
 
     Parameters
     ----------
-    results : the folder of its results
-    data : the folder with its data sets, whose files are hashed; None: the manifest contains no hashes of data
+    results : the folder with the results of the run
+    data : the folder with the data sets of the run, whose files are hashed; if None, the manifest contains no hashes of
+        data
 
     Raises
     ------
@@ -99,7 +103,10 @@ def check_finished(outline: Outline, results: Path) -> None:
 
 
 def _measured(results: Path) -> Iterator[str]:
-    """Yield "<metric> of <entry> on <task>" for each value of the run's own methods, if the metric always has one."""
+    """Yield "<metric> of <entry> on <task>" for each value of the run's own methods in summary.parquet.
+
+    Metrics that do not have a value on every task are left out.
+    """
     for row in read_table(made(results / "summary.parquet"), SUMMARY).iter_rows(named=True):
         entry, task = Entry(row["method"], row["decision"]), Task(row["dataset"], row["protocol"])
         if FROM_PACK not in entry.variant and _always_has_value(row["metric"]):
@@ -139,7 +146,7 @@ def _shown(variant: OutlineVariant) -> Shown:
 
 
 def _task(task: Task, own: list[str], outline: Outline, results: Path) -> PackedTask:
-    """Return the manifest's entry for a task, with only the run's own methods, not those from other packs."""
+    """Return the manifest's entry for a task, without methods that the run takes from other packs."""
     here = outline.entries[str(task)]
     methods = {name: common_seeds(outline.seeds, outline.own_seeds, task, [name]) for name in own if name in here}
     splits = {}
@@ -153,7 +160,11 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
 
 
 def _data(entry: dict[str, Any], data: Path | None) -> PackedData:
-    """Return a data set's entry for the manifest, made from datasets.json and, unless it is None, from `data`."""
+    """Return the manifest's entry for a data set.
+
+    `entry` is the data set's entry in datasets.json. If the folder `data` is given, the result contains hashes of the
+    data set's files in this folder.
+    """
     described: dict[str, Any] = {
         key: entry.get(key) for key in ("title", "simulated", "licence", "citation", "homepage")
     }

@@ -28,8 +28,8 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
 
     Parameters
     ----------
-    results : the folder of its results
-    data : the folder of its data; the manifest gets the hashes of the files that exist there
+    results : the folder with the results of the run
+    data : the folder with the data of the run; the manifest contains hashes of the files that exist there
     out : the file to write
     """
     manifest = manifest_of(results, data)
@@ -63,7 +63,10 @@ def without_folders(data_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _write(path: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:
-    """Write a zip file; `texts` and `files` map the names of its members to their texts or to the files to copy."""
+    """Write a zip file.
+
+    `texts` maps the name of a member to its text, and `files` maps the name of a member to the file to copy.
+    """
     with zipfile.ZipFile(path, "w") as archive:
         for name in sorted([*texts, *files]):
             member = zipfile.ZipInfo(name, DATE)
