@@ -14,12 +14,14 @@ from vsebench.kernels.random_numbers import below, uniform
 
 
 class AliasTable(NamedTuple):
-    """A distribution over the numbers 0 to n - 1: a number is drawn uniformly, then kept or replaced by its alias.
+    """A distribution over the numbers 0 to n - 1.
+
+    To draw from it, a number is drawn uniformly, and is then either kept or replaced by another number, its alias.
 
     Attributes
     ----------
-    kept : (n,) float64, the probability that a number is kept
-    alias : (n,) int32, the number that replaces it
+    kept : (n,) float64, the probability that each number is kept
+    alias : (n,) int32, the alias of each number
     """
 
     kept: NDArray[np.float64]
@@ -27,7 +29,10 @@ class AliasTable(NamedTuple):
 
     @classmethod
     def of(cls, weights: NDArray[np.float64]) -> "AliasTable":
-        """Return the table for weights, (n,), that are at least 0 and not all 0; the time is proportional to n."""
+        """Return the table in which each number has a probability proportional to its weight.
+
+        The weights, (n,), are at least 0 and not all 0. The time is proportional to n.
+        """
         kept = weights * (len(weights) / weights.sum())
         alias = np.arange(len(weights), dtype=np.int32)
         fill_aliases(kept, alias)
@@ -65,6 +70,6 @@ def fill_aliases(kept, alias):
 
 @njit(cache=True, inline="always")
 def draw_alias(table, rng):
-    """Return a number drawn from an `AliasTable`; rng (1,) uint64 is advanced."""
+    """Draw a number from an `AliasTable`, and advance the state `rng`, (1,) uint64."""
     number = below(rng, len(table.kept))
     return number if uniform(rng) < table.kept[number] else np.int64(table.alias[number])

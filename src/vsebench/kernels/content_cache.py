@@ -1,12 +1,13 @@
-"""Tell numba where to keep the compiled kernels of this package, under which names, and in which files.
+"""Tell numba in which folders, and under which names, to keep the compiled kernels of this package.
 
 By default, numba takes a kernel from its cache if the kernel's own file is unchanged. It does so even if the kernel
 calls a function in another file that has been edited. Here, the name of a compiled kernel contains a hash of its file
-and of all files of this package that this file imports.
+and of all files of this package that this file imports, directly or not.
 
 By default, numba numbers the signatures of a kernel, and keeps the numbers in an index. If two processes compile two
-signatures at the same time, these may get the same number, and then a third process loads code for the wrong one.
-Here, each signature has its own file, without an index, and a checksum reveals damaged files.
+signatures at the same time, both signatures may get the same number. A third process may then load the code of the
+wrong signature. Here, the name of a file depends on the signature, so no index is needed. A checksum reveals damaged
+files.
 """
 
 import os
@@ -27,10 +28,10 @@ CHECKSUM_LENGTH = sha256().digest_size
 
 
 class ByContent(caching._CacheLocator):
-    """The folder of a compiled kernel.
+    """The folder of a compiled kernel, and the hash in its file names.
 
-    This folder is `NUMBA_CACHE_DIR` if that variable is set. Otherwise, it is `__pycache__`, or the user's cache folder
-    for numba if `__pycache__` is not writable.
+    The folder is `NUMBA_CACHE_DIR` if this environment variable is set. If not, the folder is `__pycache__`. If
+    `__pycache__` is not writable, the folder is `vsebench` in the user's cache folder for numba.
     """
 
     def __init__(self, function: Callable[..., Any], file: Path, folder: Path) -> None:
@@ -40,7 +41,7 @@ class ByContent(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "ByContent | None":
-        """Return the locator of a function, or None if the function is not in this package or no folder is writable."""
+        """Return the `ByContent` of a function, or None if it is not in this package or no folder is writable."""
         file = Path(py_file)
         if not (file.is_relative_to(PACKAGE) and file.is_file()):
             return None
@@ -63,13 +64,19 @@ class ByContent(caching._CacheLocator):
 
 
 class SignatureFiles(IndexDataCacheFile):
-    """The compiled code of a kernel: one file per signature, with the signature's key and a checksum."""
+    """The files with the compiled code of a kernel, one for each signature.
+
+    A file contains the key of the signature, the code and a checksum.
+    """
 
     def save(self, key: Any, data: Any) -> None:
         self._save_data(self._name(key), (key, data))
 
     def load(self, key: Any) -> Any:
-        """Return the code with this key; None if its file is missing or damaged: numba then compiles the kernel."""
+        """Return the code of the signature with this key, or None if the file is missing, damaged or for another key.
+
+        If the result is None, numba compiles the kernel.
+        """
         name = self._name(key)
         if not self._is_whole(name):
             return None
@@ -92,7 +99,7 @@ class SignatureFiles(IndexDataCacheFile):
 
 
 def files_of(cache_path: str, filename_base: str, source_stamp: Any) -> IndexDataCacheFile:
-    """Return the files of a compiled function; for functions of other packages, numba's own class is used."""
+    """Return the `SignatureFiles` of a function of this package, or an object of numba's class for other functions."""
     of_this_package = isinstance(source_stamp, str) and f"-{source_stamp}." in filename_base
     kind = SignatureFiles if of_this_package else IndexDataCacheFile
     return kind(cache_path, filename_base, source_stamp)

@@ -6,13 +6,14 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def count_together(offsets, labels, n_labels):
-    """For each pair of labels, count the images that have both: X'X for a binary label matrix X.
+    """For each pair of labels, count the images that have both labels.
 
-    offsets : (n_images + 1,) int64, where each image's labels start
-    labels : (n_pairs,) int32, the labels of each image
+    offsets : (n_images + 1,) int64, where each image's labels start in `labels`
+    labels : (n_pairs,) int32, the labels of all images, one image after the other
     n_labels : integer
 
-    Returns (n_labels, n_labels) float64; the diagonal contains the number of images with each label.
+    Returns X' X for the binary label matrix X, (n_labels, n_labels) float64. The diagonal contains the number of images
+    with each label.
     """
     together = np.zeros((n_labels, n_labels))
     for i in range(len(offsets) - 1):
@@ -25,12 +26,12 @@ def count_together(offsets, labels, n_labels):
 
 @njit(cache=True, nogil=True)
 def weigh_together(offsets, labels, weights, n_labels):
-    """For each pair of labels, add up the weights of the images that have both: X' diag(weights) X.
+    """For each pair of labels, add up the weights of the images that have both labels.
 
     offsets, labels, n_labels : as in `count_together`
     weights : (n_images,) float64
 
-    Returns (n_labels, n_labels) float64.
+    Returns X' diag(weights) X for the binary label matrix X, (n_labels, n_labels) float64.
     """
     together = np.zeros((n_labels, n_labels))
     for i in range(len(offsets) - 1):

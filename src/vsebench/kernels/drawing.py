@@ -8,7 +8,11 @@ from vsebench.kernels.random_numbers import below, uniform
 
 @njit(cache=True, inline="always")
 def draw_index(weights, rng):
-    """Return an index drawn with the probabilities `weights` (n,), which add up to 1; rng (1,) uint64 is advanced."""
+    """Draw an index with the probabilities `weights`.
+
+    weights : (n,), adds up to 1
+    rng : (1,) uint64, state of the random numbers; advanced
+    """
     left = uniform(rng)
     for index in range(len(weights) - 1):
         left -= weights[index]
@@ -19,12 +23,14 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Draw labels until one is not in `row`, and return it. This is the same as drawing without replacement.
+    """Draw labels for an image until one is not in `row`, and return this label.
+
+    For each label, a topic is drawn first, and then a label of this topic.
 
     mixture : (T,) float32, the image's topic probabilities
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic
-    row : (n,) int32, the labels drawn so far
-    rng : (1,) uint64, advanced
+    row : (n,) int32, the labels that the image already has
+    rng : (1,) uint64, state of the random numbers; advanced
     """
     while True:
         topic = draw_index(mixture, rng)
@@ -38,14 +44,16 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """Draw the labels of images: a topic, then a label of this topic, both drawn again if the image has the label.
+    """Draw the labels of images.
 
-    mixtures : (n_images, T) float32, rows add up to 1
+    Each label is either a new label, drawn by `draw_new`, or a copy of an earlier label of the same image.
+
+    mixtures : (n_images, T) float32, the topic probabilities of each image; rows add up to 1
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1
-    offsets : (n_images + 1,) int64, where each image's labels start
+    offsets : (n_images + 1,) int64, where each image's labels start in the result
     novelty
-        After n labels, the next label is a copy of one of them, drawn uniformly, with probability n / (n + novelty). If
-        `novelty` is infinite, there are no copies.
+        If an image has n labels so far, its next label is a copy of one of them with probability n / (n + novelty). The
+        label to copy is drawn uniformly. If `novelty` is infinite, there are no copies.
     rng : (1,) uint64, state of the random numbers; advanced
 
     Returns the labels of all images, one image after the other, (offsets[-1],) int32.

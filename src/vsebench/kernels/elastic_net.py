@@ -6,24 +6,29 @@ from numba import njit
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weights):
-    """Minimise 1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum of w over w >= 0 with w_c = 0, for c = start to stop - 1.
+    """Compute the regressions of the labels `start` to `stop` - 1 on the other labels.
 
-    X is the binary label matrix and x_c its column c. A sweep updates the weight of each label k in turn: with g = X' X
-    and r_k = (X' (x_c - X w))_k,
+    X is the binary label matrix, and x_c is its column c. For each label c, the function minimises
 
-        w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
+        1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum_k w_k
 
-    No element of g or w is negative, so r_k + g_kk w_k never exceeds g_kc. Therefore w_k is 0 if g_kc <= l1, and such
+    over all w with w >= 0 and w_c = 0. A sweep updates the weight of each label k other than c in turn:
+
+        w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2), where g = X' X and r_k = (X' (x_c - X w))_k.
+
+    No element of g or w is negative, so r_k + g_kk w_k never exceeds g_kc. Therefore, w_k is 0 if g_kc <= l1, and such
     labels k are skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance,
     but at most `most_sweeps` times.
 
-    gram : (n_labels, n_labels) float64, g: the numbers of images that have both labels
+    gram : (n_labels, n_labels) float64, g: for each pair of labels, the number of images that have both labels
     l1, l2, tolerance : float64
     most_sweeps : integer, the largest number of sweeps for a label
-    weights : (n_labels, n_labels) float32, the w of each label as a column; only columns start to stop - 1 are written
+    weights
+        (n_labels, n_labels) float32. Column c gets the w of label c. Only the columns `start` to `stop` - 1 are
+        written.
 
-    Returns the largest number of sweeps of a label, integer, and the largest change of a weight in a label's last
-    sweep, float64.
+    Returns two numbers, each a maximum over the labels c: the number of sweeps, integer, and the largest change of a
+    weight in the last sweep, float64.
     """
     n_labels = len(gram)
     candidates = np.empty(n_labels, dtype=np.int64)
@@ -49,10 +54,12 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
 
 @njit(cache=True, error_model="numpy", inline="always")
 def sweep_column(gram, l1, l2, candidates, r, w):
-    """Update r and the weights w of some labels in one sweep; return the largest change of a weight.
+    """Update the weights w of some labels in one sweep, and return the largest change of a weight.
+
+    For gram, l1, l2, r and w, see `elastic_net_columns`.
 
     candidates : (n,) int64, the labels
-    r, w : (at least n,) float64; the first n entries belong to the candidates
+    r, w : (at least n,) float64, updated; the first n entries belong to the candidates
     """
     largest = 0.0
     for a in range(len(candidates)):

@@ -1,37 +1,43 @@
 """VSE-fs: coordinate descent on the least-squares loss over all (image, label) pairs (Zhai et al., Eq. 1 and 2).
 
-Image i has the vector v_i and the set of labels C_i; label c has the vector v_c. With the extended vector
-u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score s_ic = <u_i, v_c>, the loss
-is
+Image i has the vector v_i and the set of labels C_i. Label c has the vector v_c. The loss is
 
-    sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i
-    + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
+    sum over positives of (w_ic (1 - z_ic)^2 - beta_c s_ic^2)   +   sum_i u_i' H^C u_i
+    + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2).
 
-where z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c itself to p_i, a_i = gamma |C_i|^(-1/2),
-v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The weight of a positive is w_ic;
-that of any other pair is beta_c. The scales m_i and m_c are 1 in the paper. The paper's updates are misprinted;
-docs/methods.md derives the correct ones.
+The symbols have the following meaning.
+
+- u_i = v_i + gamma p_i is the extended vector of image i, where p_i = |C_i|^(-1/2) (sum of the vectors of i's labels).
+- s_ic = <u_i, v_c> is the score of label c for image i.
+- z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c itself to p_i. Here, a_i is
+  gamma |C_i|^(-1/2), and v'_c is the value that v_c had when p_i was computed.
+- w_ic is the weight of a positive. The weight of any other pair is beta_c.
+- H^C is the matrix sum_c beta_c v_c v_c'.
+- m_i and m_c are scales of the penalty lambda. They are 1 in the paper.
+
+The paper's updates are misprinted; docs/methods.md derives the correct ones.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
-positives of a label, are processed at a time. A block consists of 16 of the K factors. For each block, these factors of
-an image's labels, or of a label's images, are gathered once and transposed, so that all other loops read contiguous
-memory. Arrays are float32 unless another type is stated.
+positives of a label, are processed at a time. A block consists of 16 of the K factors. To update a block, the same 16
+factors of the image's labels, or of the label's images, are gathered once and transposed. Then all other loops read
+contiguous memory. Arrays are float32 unless another type is stated.
 
-For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of the
-vectors of its labels since the image's last update; v_i = u_i - gamma p_i is computed where it is needed.
+For each image, only u_i is stored. If the vectors of an image's labels have changed since the image's last update, u_i
+is corrected before the next update. The vector v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows with an example how positives are indexed.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 
 rows, columns : `Rows` and `Columns`
-labels : `LabelSide` in an update of images; (n_labels, K), the v_c, in an update of labels
+labels : in an update of images, a `LabelSide`; in an update of labels, the v_c, (n_labels, K)
 blocks : (K / 16, n_images, 16), the u_i
-scores : (n_slots,), the s_ic in the slots (array positions) of `Columns`
+scores : (n_slots,), the s_ic of the positives, in the order of the slots (array positions) of `Columns`
 penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
-hessian : (K / 16, K, 16), H^C, or H^I = sum_i u_i u_i' in an update of labels; [b, k, f] is the element in row k and
-    column 16 b + f, so that the rows of a block are contiguous in memory
+hessian
+    (K / 16, K, 16). In an update of images, this is H^C; in an update of labels, H^I = sum_i u_i u_i'. hessian[b, k, f]
+    is the element in row k and column 16 b + f of the matrix, so that the rows of a block are contiguous in memory.
 gamma, regularisation : gamma and lambda
 image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order (see `Rows`)
 label_scales : (n_labels,), m_c
@@ -61,7 +67,9 @@ AHEAD = 32  # an image's vector is prefetched this many positives before the pos
 
 
 class Rows(NamedTuple):
-    """The positives, sorted by images in the kernels' order: images with few labels first.
+    """The positives, sorted by image.
+
+    In the kernels' order, which is used here, images with few labels come first.
 
     Attributes
     ----------
@@ -78,12 +86,15 @@ class Rows(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The positives, sorted by labels. Each label has whole tiles of 16 slots; the rest of its last tile is padding.
+    """The positives, sorted by label.
+
+    A tile consists of 16 slots. Each label has as many tiles as its positives need. The rest of its last tile is
+    padding.
 
     Attributes
     ----------
     degrees : (n_labels,) int64, number of images with each label
-    tiles : (n_labels + 1,) int64, the first tile of each label; it starts with slot 16 tiles[c]
+    tiles : (n_labels + 1,) int64, the first tile of each label; the first slot of label c is 16 tiles[c]
     images : (n_slots + AHEAD,) int32, the image in each slot, numbered in the kernels' order; 0 in the padding
     weights : (n_slots,) float32, w_ic; 0 in the padding
     roots : (n_slots,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
@@ -117,10 +128,11 @@ class LabelSide(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def extend_image(i, blocks, changes, rows, gamma, extended, row):
-    """Write u_i, brought up to date with the changes of image i's labels, into row `row` of `extended`, (n, K).
+    """Correct u_i for changes of the vectors of image i's labels, and write it to row `row` of `extended`.
 
-    changes : (n_labels, K)
     blocks : the u_i before the changes
+    changes : (n_labels, K), the change of each label's vector
+    extended : (n, K)
     """
     first, last = rows.offsets[i], rows.offsets[i + 1]
     scale = np.float32(gamma / np.sqrt(max(last - first, 1)))
@@ -135,14 +147,20 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def extend_images(start, stop, blocks, changes, rows, gamma, extended):
-    """Write the u_i of images `start` to `stop` - 1 into `extended`, (stop - start, K) float32; see `extend_image`."""
+    """Correct the u_i of the images `start` to `stop` - 1, and write them to `extended`; see `extend_image`.
+
+    extended : (stop - start, K)
+    """
     for i in range(start, stop):
         extend_image(i, blocks, changes, rows, gamma, extended, i - start)
 
 
 @njit(cache=True, inline="always")
 def longest(offsets, start, stop):
-    """Return the largest length of the rows `start` to `stop` - 1; row r has length offsets[r + 1] - offsets[r]."""
+    """Return the length of the longest of the rows `start` to `stop` - 1.
+
+    Row r has the length offsets[r + 1] - offsets[r].
+    """
     most = 0
     for row in range(start, stop):
         most = max(most, offsets[row + 1] - offsets[row])
@@ -151,13 +169,15 @@ def longest(offsets, start, stop):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
 def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales, blocks, scores, extended):
-    """Update the images `start` to `stop` - 1; each factor in turn is set to the value that minimises the loss.
+    """Update the vectors of the images `start` to `stop` - 1.
+
+    Each factor in turn is set to the value that minimises the loss.
 
     start, stop : integers, images in the kernels' order; start is a multiple of 16
     blocks, scores : updated
-    extended : (at least stop - start, K), the u_i of these images as rows; written
+    extended : (at least stop - start, K), the new u_i of these images as rows; written
 
-    Returns the sum of the m_i |v_i|^2, float64.
+    Returns the sum of m_i |v_i|^2 over these images, float64.
     """
     n_factors = labels.vectors.shape[1]
     most = longest(rows.offsets, start, stop)
@@ -219,9 +239,9 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
     x[j, f, lane] is factor f0 + f of label number j (counted from 0) of image `group` + lane.
 
     group, width : integers, the first image and the number of images, at most 16
-    n : integer, the largest number of labels of an image; x is 0 where an image has fewer
+    n : integer, the largest number of labels of one of these images
     vectors : (n_labels, K), v_c
-    x : (at least n, 16, 16), written
+    x : (at least n, 16, 16), written; 0 where an image has fewer than n labels
     """
     for lane in range(width):
         first, degree = rows.offsets[group + lane], rows.offsets[group + lane + 1] - rows.offsets[group + lane]
@@ -235,10 +255,12 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def negative_products(f0, u, hessian, slopes):
-    """Write the components f0 to f0 + 15 of -H^C u for 16 images, the part of the update that sums over all labels.
+    """Compute the components f0 to f0 + 15 of -H^C u_i for 16 images.
 
-    u : (K, 16), factor x image
-    slopes : (16, 16), factor of the block x image; written
+    This is the part of the update that sums over all labels.
+
+    u : (K, 16), the u_i as columns
+    slopes : (16, 16), the components as rows, with one column per image; written
     """
     b = f0 // LANES
     for f in range(LANES):
@@ -252,22 +274,26 @@ def negative_products(f0, u, hessian, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, penalty):
-    """Set factors f0 to f0 + 15 of 16 images, one after the other, to the values that minimise the loss.
+    """Set the factors f0 to f0 + 15 of 16 images, one factor after the other, to the values that minimise the loss.
 
-    For one image i and factor f, where sum_c is over the labels of image i, and
-    e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
+    The update of factor f of image i is
 
         v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda m_i v_if]
-                / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i]
+                / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i].
+
+    Here, e_ic is w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic, and h^C_ff is a diagonal element of H^C. The sums
+    are over the labels of image i. In the following arrays, the last axis is the image.
 
     n : integer, the largest number of positives of one of the 16 images
-    x : (n, 16, 16) float32, v_cf, positive x factor of the block x image
-    targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
-    slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
-    u : (K, 16) float32, u_i, factor x image; updated
+    x : (n, 16, 16) float32, v_cf for each positive of an image and each factor of the block
+    targets : (n, 16) float32, w_ic (1 + a_i <v'_c, v_c>) for each positive
+    excess : (n, 16) float32, w_ic - beta_c for each positive
+    score : (n, 16) float32, s_ic for each positive; updated
+    slopes : (16, 16) float32, -(H^C u_i)_f for each factor f of the block; updated
+    u : (K, 16) float32, the u_i; updated
     roots, penalty : `Vector`s, the a_i and the lambda m_i
 
-    Returns the sum of v_if^2 over the block for each image, a `Vector`.
+    Returns for each image the sum of v_if^2 over the block's factors, as a `Vector`.
     """
     squares = broadcast(np.float32(0))
     for f in range(LANES):
@@ -295,12 +321,15 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 def sweep_labels(
     start, stop, columns, blocks, previous, penalties, hessian, regularisation, label_scales, scores, labels
 ):
-    """Update the labels `start` to `stop` - 1 with all p_i fixed; each factor in turn is set to minimise the loss.
+    """Update the vectors of the labels `start` to `stop` - 1, with all p_i fixed.
 
-    For one label c and factor f, where sum_i is over the images with label c, and e_ic = w_ic (1 - z_ic) + beta_c s_ic:
+    Each factor in turn is set to the value that minimises the loss. The update of factor f of label c is
 
         v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda m_c v_cf]
-                / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda m_c]
+                / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda m_c].
+
+    Here, e_ic is w_ic (1 - z_ic) + beta_c s_ic, and h^I_ff is a diagonal element of H^I. The sums are over the images
+    with label c.
 
     start, stop : integers, labels
     previous : (n_labels, K), v'_c, the labels' vectors before the sweep
@@ -352,12 +381,14 @@ def sweep_labels(
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
-    """Gather the factors f0 to f0 + 15 of a label's images: x[16 * t + f, e] is factor f0 + f of image e of tile t.
+    """Gather the factors f0 to f0 + 15 of the u_i of a label's images into `x`.
+
+    x[16 * t + f, e] is factor f0 + f of image e of tile t.
 
     first : integer, the label's first slot
-    degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile
+    degree, n_tiles : integers, the label's numbers of images and of tiles
     images : (n_slots + AHEAD,) int32, as in `Columns`
-    x : (at least 16 n_tiles, 16), written
+    x : (at least 16 n_tiles, 16), written; 0 in the padding of the last tile
     """
     for j in range(degree):
         prefetch(blocks, (f0 // LANES, images[first + j + AHEAD], 0))
@@ -370,7 +401,7 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def exclusion(first, n_tiles, columns, scores, overlap):
-    """Add up w a (1 - z), and w a^2, over the positives of a label; return both sums, float32.
+    """Return the sum of w_ic a_i (1 - z_ic) and the sum of w_ic a_i^2 over the positives of a label c, both float32.
 
     first, n_tiles : integers, the label's first slot and number of tiles
     overlap : float32, <v'_c, v_c>
@@ -387,7 +418,10 @@ def exclusion(first, n_tiles, columns, scores, overlap):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def positive_loss(columns, scores, penalties, squared_norms):
-    """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c."""
+    """Return the part of the loss that sums over the positives, float64, with v'_c = v_c.
+
+    It is the sum of w_ic (1 - z_ic)^2 - beta_c s_ic^2.
+    """
     loss = 0.0
     for c in range(len(penalties)):
         missed, scored = broadcast(np.float32(0)), broadcast(np.float32(0))

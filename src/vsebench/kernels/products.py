@@ -10,9 +10,10 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_products, add_up, broa
 
 
 class Embedding(NamedTuple):
-    """The vectors of a model, which its kernels update in place. The score of label c for image i is <v_i, v_c>.
+    """The vectors of a model's images and labels, which the kernels update in place.
 
-    K is a multiple of 16: `padded_size` of the number of factors. The padding is 0 and stays 0.
+    The score of label c for image i is <v_i, v_c>. K is the number of factors, rounded up to a multiple of 16 (see
+    `padded_size`). The padding is always 0.
 
     Attributes
     ----------
@@ -26,7 +27,10 @@ class Embedding(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def dot(a, i, b, j):
-    """Return <a_i, b_j>, float32: the inner product of row i of `a` (n, K) and row j of `b` (m, K), both float32."""
+    """Return the inner product of row i of `a` and row j of `b`, float32.
+
+    a, b : (n, K) and (m, K) float32; K is a multiple of 16
+    """
     products = broadcast(np.float32(0))
     for f in range(0, a.shape[1], LANES):
         products = products + load(a, (i, f)) * load(b, (j, f))
@@ -35,7 +39,7 @@ def dot(a, i, b, j):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def margin(embedding, i, p, n):
-    """Return the score of label p minus the score of label n for image i, <v_i, v_p - v_n>, float32."""
+    """Return the score of label p minus the score of label n for image i, float32: <v_i, v_p - v_n>."""
     images, labels = embedding
     products = broadcast(np.float32(0))
     for f in range(0, images.shape[1], LANES):
@@ -45,12 +49,14 @@ def margin(embedding, i, p, n):
 
 @njit(cache=True, inline="always")
 def rounded_products(vectors, rows, pairs, groups):
-    """Return the inner products of each chosen row with 16 labels: a tuple of `IntVector`s, one per row.
+    """Return the inner products of each chosen row with 16 labels.
 
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
-    rows : tuple of integers, rows of `vectors`
+    rows : tuple of integers, the numbers of the chosen rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, the `pairs` of a `RoundedLabels`
     groups : tuple of integers, as long as `rows`: for each row, the group of 16 labels by which it is multiplied
+
+    Returns a tuple that contains one `IntVector` for each chosen row.
 
     Four to six rows at a time keep a processor busy: each addition to a sum must wait for the previous one, but
     additions to different sums need not.

@@ -1,4 +1,6 @@
-"""Random numbers inside kernels, from the generator SplitMix64; the caller keeps the state, one 64-bit word.
+"""Random numbers inside kernels, from the generator SplitMix64.
+
+The caller keeps the state of the generator, which is one 64-bit word.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
@@ -12,9 +14,9 @@ INCREMENT = U64(0x9E3779B97F4A7C15)
 
 
 def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
-    """Return the initial state, (1,) uint64, of the stream of random numbers with a seed and the numbers `stream`.
+    """Return the initial state, (1,) uint64, of a stream of random numbers.
 
-    Streams with different numbers are independent.
+    A seed and the numbers `stream` identify the stream. Streams with different seeds or numbers are independent.
     """
     return np.random.SeedSequence([seed, *stream]).generate_state(1, dtype=np.uint64).astype(np.uint64)
 
@@ -36,11 +38,14 @@ def next_word(state):
 
 @njit(cache=True, inline="always")
 def below(state, n):
-    """Return an integer from 0 to n - 1, each with probability 1 / n up to an error of 2^-32; advance the state."""
+    """Return a random integer from 0 to n - 1, and advance the state, (1,) uint64.
+
+    The probability of each integer differs from 1 / n by at most 2^-32.
+    """
     return np.int64(((next_word(state) >> U64(32)) * U64(n)) >> U64(32))
 
 
 @njit(cache=True, inline="always")
 def uniform(state):
-    """Return a float64, uniform in [0, 1); advance the state, (1,) uint64."""
+    """Return a random float64, uniform in [0, 1), and advance the state, (1,) uint64."""
     return np.float64(next_word(state) >> U64(11)) * 2.0**-53

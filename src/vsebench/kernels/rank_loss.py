@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 
 def rank_losses(n_labels: int) -> NDArray[np.float64]:
-    """Return L(0) = 0 to L(n_labels), (n_labels + 1,)."""
+    """Return the losses L(0) = 0, L(1), ..., L(n_labels) as an array of shape (n_labels + 1,)."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
 
 
 @njit(cache=True, inline="always")
 def loss_of_rank(scores, row, label, rank_loss):
-    """Return L(r), float64, where r is the rank of a label among all labels, by an image's scores; the first rank is 1.
+    """Return the loss of the rank of a label for an image, float64.
 
-    scores : (m, n_labels) float32; the image's scores are in row `row`
-    rank_loss : (n_labels + 1,) float64, from `rank_losses`
+    The rank is 1 plus the number of labels with a higher score for the image.
+
+    scores : (m, n_labels) float32; row `row` contains the image's scores
+    rank_loss : (n_labels + 1,) float64, the result of `rank_losses`
     """
     rank = 1
     for k in range(scores.shape[1]):

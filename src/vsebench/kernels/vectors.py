@@ -4,8 +4,8 @@ A `Vector` is a value: it stays in a processor register from `load` to `store`. 
 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
-computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are
-accumulated in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte for byte.
+computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. A loop adds up
+its terms in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte for byte.
 docs/kernels.md compares each operation with a plain loop (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
@@ -15,7 +15,7 @@ Operations, named as in NumPy where NumPy has them:
     broadcast(x)                       a vector of 16 copies of the float32 x
     +  -  *                            of two vectors, or of a float32 on the left and a vector
     absolute(v)  sqrt(v)  cumsum(v)    as in NumPy, of 16 numbers
-    add_up(v)                          the sum of the 16 numbers: NumPy's sum
+    add_up(v)                          the sum of the 16 numbers, called sum in NumPy
     divide(a, b)                       a / b
     divide_or_zero(a, b)               a / b; 0 where b is not positive
     greater_mask(v, x)                 a number whose bit e is 1 if v[e] > x
@@ -26,8 +26,8 @@ Operations, named as in NumPy where NumPy has them:
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
     to_float(sums)                     16 int32 as a `Vector`
 
-An index is an integer or a tuple of integers and is not checked; the 16 numbers must be contiguous. If a
-processor has shorter registers, the compiler splits each `Vector`.
+An index is an integer or a tuple of integers. Operations do not check indices. The 16 numbers that an operation reads
+or writes must be contiguous. If a processor has shorter registers, the compiler splits each `Vector`.
 
 16 float32 fill exactly one cache line (64 bytes) if the array starts at the beginning of a line. `aligned` and
 `scratch` make such arrays. In other arrays, each vector spans two cache lines and takes up to twice as long to fetch.
@@ -61,7 +61,7 @@ FLOAT_VECTOR, INT_VECTOR = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(I
 
 
 def aligned(*shape: int) -> NDArray[np.float32]:
-    """Return float32 zeros, C-contiguous, whose first element starts a cache line."""
+    """Return a C-contiguous float32 array of zeros that starts at the beginning of a cache line."""
     n_bytes = int(np.prod(shape)) * 4
     buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # np.zeros would prevent large memory pages
     buffer[:] = 0
@@ -76,14 +76,17 @@ def padded_size(n: int) -> int:
 
 @njit(cache=True, inline="always")
 def scratch(size):
-    """Return `size` float32 zeros, (size,), that start on a cache line; kernels can call this function."""
+    """Return a float32 array of zeros, (size,), that starts at the beginning of a cache line.
+
+    Unlike `aligned`, this function can be called by kernels.
+    """
     buffer = np.zeros(size + LANES, dtype=np.float32)
     skip = (-buffer.ctypes.data % CACHE_LINE) // 4
     return buffer[skip : skip + size]
 
 
 class VectorType(types.Type):
-    """Numba's type for 16 numbers: float32 in a `Vector`, and int32 (sums of `add_products`) in an `IntVector`."""
+    """Numba's type for a `Vector` of 16 float32, or for an `IntVector` of 16 int32 (sums of `add_products`)."""
 
 
 vector, int_vector = VectorType("Vector"), VectorType("IntVector")
@@ -91,7 +94,7 @@ vector, int_vector = VectorType("Vector"), VectorType("IntVector")
 
 @register_model(VectorType)
 class VectorModel(models.PrimitiveModel):
-    """The representation in compiled code: 16 numbers are one LLVM vector."""
+    """The representation of a `VectorType` in compiled code: an LLVM vector of 16 numbers."""
 
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, FLOAT_VECTOR if fe_type == vector else INT_VECTOR)
@@ -194,7 +197,7 @@ def store(typing_context, array, index, value):
 
 @intrinsic
 def broadcast(typing_context, number):
-    """Return a vector of 16 equal float32."""
+    """Return a vector of 16 copies of a float32."""
 
     def generate(context, builder, signature_, arguments):
         return _broadcast(builder, arguments[0])
@@ -216,7 +219,7 @@ def sqrt(typing_context, value):
 
 @intrinsic
 def add_up(typing_context, value):
-    """Return the sum of the 16 numbers, float32, added in an order that the compiler chooses."""
+    """Return the sum of the 16 numbers, float32; the compiler chooses the order of the additions."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(ir.FloatType(), [ir.FloatType(), FLOAT_VECTOR])
@@ -252,7 +255,7 @@ def divide(typing_context, numerator, denominator):
 
 @intrinsic
 def divide_or_zero(typing_context, numerator, denominator):
-    """Return the 16 quotients; 0 where the denominator is not greater than 0."""
+    """Return the 16 quotients, but 0 where the denominator is not greater than 0."""
 
     def generate(context, builder, signature_, arguments):
         positive = builder.fcmp_ordered(">", arguments[1], _float_zeros())
@@ -263,7 +266,10 @@ def divide_or_zero(typing_context, numerator, denominator):
 
 @intrinsic
 def greater_mask(typing_context, value, bound):
-    """Return an int64 whose bit e is 1 if number e of `value` is greater than `bound`, float32; NaN never is."""
+    """Return an int64 whose bit e is 1 if number e of `value` is greater than `bound`, float32.
+
+    The bit of a NaN is 0.
+    """
 
     def generate(context, builder, signature_, arguments):
         greater = builder.fcmp_ordered(">", arguments[0], _broadcast(builder, arguments[1]))
@@ -284,9 +290,10 @@ def count_bits(typing_context, mask):
 
 @intrinsic
 def any_equal(typing_context, array, index, n, number):
-    """Return whether any of n consecutive numbers of an int32 array, from an index on, equals a given number.
+    """Return whether a number is among n consecutive numbers of an int32 array, starting at an index.
 
-    n is at most 16. The function always reads 16 numbers, so the index must not be one of the last 15 positions.
+    n is at most 16. The function always reads 16 numbers, so the index must not be one of the array's last 15
+    positions.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -304,10 +311,10 @@ def any_equal(typing_context, array, index, n, number):
 
 @intrinsic
 def transpose(typing_context, array, index):
-    """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, starting at an index.
+    """Transpose a 16 x 16 tile of a float32 array in place.
 
-    In four rounds, rows are paired at the distances 8, 4, 2 and 1, and the rows of each pair swap the elements that
-    belong on the other side of the diagonal.
+    The tile consists of 256 consecutive numbers of the array, starting at an index. In four rounds, rows are paired at
+    the distances 8, 4, 2 and 1, and the two rows of each pair swap half of their numbers.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -355,16 +362,17 @@ def zero_sums(typing_context, rows):
 
 @intrinsic
 def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, pair):
-    """Add the products of two factors to inner products of int16 vectors; return the new sums.
+    """Add the terms of two factors to inner products of int16 vectors, and return the new sums.
 
     sums : tuple of `IntVector`s; sum t belongs to row rows[t] of `vectors` and to the 16 labels of group groups[t]
     vectors : (n, K) int16
     rows, groups : tuples of integers
-    groups_of_labels : (n_groups, K / 2, 32) int16, two factors of each of the 16 labels
+    groups_of_labels : (n_groups, K / 2, 32) int16, the vectors of the labels, as the `pairs` of a `RoundedLabels`
     pair : integer; the two factors are 2 pair and 2 pair + 1
 
-    Lane e of sum t increases by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is row rows[t] and y is
-    label e of the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
+    Lane e of sum t increases by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is row rows[t] of `vectors`,
+    and y is the vector of label e of group groups[t]. Processors of the x86 family have one instruction that multiplies
+    and adds such pairs. Overflow of int32 is not detected.
     """
 
     def generate(context, builder, signature_, arguments):

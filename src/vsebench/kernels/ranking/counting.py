@@ -19,18 +19,19 @@ QUERIES = 6
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
-    """Count, for each held-out label, the candidates with a higher score and those with the same score <v_i, v_c>.
+    """Count, for each held-out label, the candidates with a higher score, and the candidates with the same score.
 
-    Candidates are all labels except the image's training labels and the held-out label itself.
+    The score of label c for image i is <v_i, v_c>. Candidates are all labels except the image's training labels and the
+    held-out label itself.
 
     images : (n_images, K) float32, v_i
-    labels : `RoundedLabels` of the v_c
+    labels : `RoundedLabels` of the labels' vectors v_c
     queries : (n,) int32, the image of each held-out label
     query_labels : (n,) int32, the held-out labels
     offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
     row_labels : (n_pairs,) int32, training labels
 
-    Returns both counts, (n,) int32 each; they are -1 if the held-out label is a training label of its image.
+    Returns both counts, (n,) int32 each. Both are -1 if the held-out label is a training label of its image.
     """
     n_rows, n_factors = -(-len(queries) // QUERIES) * QUERIES, labels.vectors.shape[1]
     bound = np.float32(labels.bound)

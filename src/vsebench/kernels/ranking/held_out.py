@@ -8,11 +8,15 @@ NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
 
 @njit(cache=True)
 def mark_labels(kinds, candidates, known, right):
-    """Classify the labels for one image: EXCLUDED (known, or not a candidate), RIGHT (held-out) or NEGATIVE (others).
+    """Classify each label as EXCLUDED, RIGHT or NEGATIVE for one image.
 
-    kinds : (n_labels,) int8, written
+    - EXCLUDED: the label is known, or is not a candidate.
+    - RIGHT: the label is held out, and is not excluded.
+    - NEGATIVE: all other labels.
+
+    kinds : (n_labels,) int8, the class of each label; written
     candidates : (n_labels,) bool
-    known, right : int32, known and held-out labels of the image; a label in both is excluded
+    known, right : int32, known and held-out labels of the image
     """
     for c in range(len(kinds)):
         kinds[c] = NEGATIVE if candidates[c] else EXCLUDED
@@ -32,9 +36,14 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
     known_offsets, right_offsets : (n + 1,) int64, where the labels of each image start in `known` and `right`
     known, right : int32, the known and the held-out labels
 
-    Returns four counts per held-out label, (4, number of held-out labels) int32: negatives with a higher score,
-    negatives with the same score, held-out labels with at least the same score (including the label itself), and all
-    negatives. The first three are -1 if the label is excluded from the candidates.
+    Returns four counts for each held-out label, (4, number of held-out labels) int32:
+
+    - the negatives with a higher score than the label
+    - the negatives with the same score
+    - the image's held-out labels with at least the same score, including the label itself
+    - all negatives of the image
+
+    The first three counts are -1 if the label is known or is not a candidate.
     """
     n_labels = scores.shape[1]
     counts = np.empty((4, right_offsets[-1] - right_offsets[0]), dtype=np.int32)
@@ -65,10 +74,11 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
 
 @njit(cache=True, nogil=True)
 def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
-    """Return the first `size` labels of each image's ranked list, (n, size) int32, with -1 after the last candidate.
+    """Return the first `size` labels of each image's ranked list, (n, size) int32.
 
-    Among labels with the same score, negatives come before held-out labels; both groups are in ascending order of
-    their ids. The other arguments are as for `rank_right_labels`.
+    If a list has fewer labels, the rest of its row is -1. Among labels with the same score, negatives come before
+    held-out labels, and each of these two groups is sorted by label id. The other arguments are as for
+    `rank_right_labels`.
     """
     n_labels = scores.shape[1]
     lists = np.full((len(scores), size), -1, dtype=np.int32)
@@ -99,14 +109,18 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """For each image with a label, count the images without the label that have a higher, or the same, score for it.
+    """Compare the score of each positive with the scores of images that do not have the positive's label.
+
+    For each positive, the function counts the higher scores and the equal scores.
 
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels of each image start in `carried`
     carried : int32, the labels of the images, ascending for each image
-    sorted_scores : (n_pairs,) float32, for each label, the scores of the images with the label, ascending
-    score_offsets : (n_labels + 1,) int64, where the scores of each label start
-    above, tied : (n_pairs + 1,) int64, updated; element j of their cumulative sums is the count for sorted_scores[j]
+    sorted_scores : (n_pairs,) float32, the scores of the positives, sorted by label; ascending for each label
+    score_offsets : (n_labels + 1,) int64, where the scores of each label start in `sorted_scores`
+    above, tied
+        (n_pairs + 1,) int64, updated. Element j of the cumulative sum of `above` is the number of scores that are
+        higher than sorted_scores[j], and element j of the cumulative sum of `tied` is the number of equal scores.
     """
     for i in range(len(scores)):
         following, last = kinds_offsets[i], kinds_offsets[i + 1]

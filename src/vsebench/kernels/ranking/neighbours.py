@@ -1,22 +1,22 @@
 """Parts of the search for the nearest images: multiply sparse rows, select the k largest keys, and add up votes.
 
-The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
-|x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
-slack is a bound on the rounding error of the difference between two keys. Where rounding can change the result, the
-keys that differ from the k-th largest key by at most the slack are computed again in float64, so the result is exact.
-Among rows with the same key, the first ones are taken.
+The key of a training row x for a query q is <q, x> - h. Here, h is called the half of x. It is |x|^2 / 2 for the
+Euclidean distance, and 0 for the cosine, for which all rows have norm 1. The largest keys belong to the nearest rows.
+Keys are computed in float32. The slack is a bound on the rounding error of the difference between two keys. Where
+rounding can change the result, the keys that differ from the k-th largest key by at most the slack are computed again
+in float64, so the result is exact. Among rows with the same key, the first ones are taken.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 
 keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
-    (m, d) and (n, d) float32. If sparse, a tuple (data, indices, offsets) of float32, int32, and int32 or int64: CSR
-    with ascending columns in each row.
+    If dense, (m, d) and (n, d) float32. If sparse, each is a CSR matrix, given as the tuple (data, indices, offsets)
+    with float32 data, int32 indices, and int32 or int64 offsets. The columns of each row are in ascending order.
 halves : (n,) float64, the halves of the rows
 slacks : (m,) float32, the slack of each query; `slack` is the slack of one query
-k : integer, 1 to n
-near : int32, (m, k), or (k,) for one query: the row numbers of the nearest rows
-group_largest : (g,) float32, k <= g <= n, scratch memory
+k : integer from 1 to n, the number of nearest rows
+near : int32, (k,) for one query or (m, k) for m queries: the numbers of the nearest rows
+group_largest : (g,) float32, where k <= g <= n; scratch memory
 spread : (d,) float32, scratch memory for a sparse query as a dense row; zeros before and after the call
 """
 
@@ -31,9 +31,10 @@ U32, U64 = np.uint32, np.uint64  # with unsigned indices, numba omits the test f
 
 @njit(cache=True)
 def select(values, rank):
-    """Return the value with a rank, counted from 0 in ascending order; the values, (n,) float32, are reordered.
+    """Return the value with a given rank; rank 0 is the smallest value.
 
-    Numba needs 40 times as long to compile `np.partition`. Source: Hoare, "Algorithm 65: find", CACM 4(7), 1961.
+    The values, (n,) float32, are reordered. Numba would need 40 times as long to compile `np.partition`. Source: Hoare,
+    "Algorithm 65: find", CACM 4(7), 1961.
     """
     low, high = 0, len(values) - 1
     while low < high:
@@ -56,10 +57,10 @@ def select(values, rank):
 
 @njit(cache=True)
 def lower_bound(keys, k, group_largest):
-    """Return a lower bound of the k-th largest of n numbers; usually not many more than k numbers reach it.
+    """Return a lower bound of the k-th largest of n keys.
 
-    The numbers are split into groups, and the bound is the k-th largest of the groups' maxima: at least k of the
-    numbers, one in each of k groups, reach it.
+    The keys are split into groups, and the bound is the k-th largest of the groups' maxima. So at least k keys, one in
+    each of k groups, reach the bound. Usually, not many more than k keys do.
     """
     n_groups = len(group_largest)
     group_largest[:] = keys[:n_groups]
@@ -72,9 +73,12 @@ def lower_bound(keys, k, group_largest):
 
 @njit(cache=True)
 def where_above(keys, bound, above):
-    """Write the ascending indices of the keys above a bound, float32, to `above`, (n,) int32; return their number.
+    """Write the ascending indices of the keys above a bound to `above`, and return the number of these keys.
 
     16 keys are compared at a time.
+
+    bound : float32
+    above : (n,) int32
     """
     count = 0
     for start in range(0, len(keys), LANES):
@@ -89,12 +93,13 @@ def where_above(keys, bound, above):
 
 @njit(cache=True)
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
-    """Find the rows whose keys are certainly among the k largest, and those that rounding leaves undecided.
+    """Find the rows that are certainly among the k nearest, and the rows for which rounding leaves this open.
 
-    sure : (k,) int32, gets the ascending numbers of the rows whose keys exceed the k-th largest key by more than the
-        slack
-    open_rows : (n,) int32, gets the ascending numbers of the rows whose keys differ from the k-th largest key by at
-        most the slack
+    A row is sure if its key exceeds the k-th largest key by more than the slack. It is open if its key differs from the
+    k-th largest key by at most the slack.
+
+    sure : (k,) int32, gets the numbers of the sure rows, ascending
+    open_rows : (n,) int32, gets the numbers of the open rows, ascending
 
     Returns the number of sure rows and the number of open rows.
     """
@@ -115,12 +120,14 @@ def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
 
 @njit(cache=True)
 def keep_largest(near, n_sure, doubtful, exact):
-    """Complete the k nearest rows: after the sure rows, write the doubtful rows with the largest exact keys; sort all.
+    """Add the doubtful rows with the largest exact keys to the sure rows, up to k rows in all.
 
-    near : (k,) int32, starts with the sure rows of `split_by_rounding`; the rest is written
+    Then the k rows are sorted.
+
+    near : (k,) int32, starts with the sure rows of `split_by_rounding`; contains the k nearest rows after the call
     n_sure : number of sure rows
     doubtful : (t,) int32, the open rows of `split_by_rounding`, ascending; t is at least k - n_sure
-    exact : (t,) float64, the keys of the doubtful rows; read only if t exceeds k - n_sure
+    exact : (t,) float64, the exact keys of the doubtful rows; read only if t exceeds k - n_sure
     """
     left = len(near) - n_sure
     near[n_sure:] = doubtful[:left]
@@ -131,7 +138,7 @@ def keep_largest(near, n_sure, doubtful, exact):
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def dense_product(left, right):
-    """Return the inner product of two rows of float32, (d,), summed in float64."""
+    """Return the inner product of two rows, (d,) float32; it is summed in float64."""
     total = 0.0
     for f in range(len(left)):
         total += np.float64(left[f]) * np.float64(right[f])
@@ -140,7 +147,7 @@ def dense_product(left, right):
 
 @njit(cache=True)
 def sparse_product(spread, rows, r):
-    """Return the inner product of a query, spread out as a dense row, and the sparse row r, summed in float64."""
+    """Return the inner product of the query in `spread` and the sparse row r; it is summed in float64."""
     data, indices, offsets = rows
     total = 0.0
     for entry in range(U64(offsets[r]), U64(offsets[r + 1])):
@@ -150,7 +157,10 @@ def sparse_product(spread, rows, r):
 
 @njit(cache=True, nogil=True)
 def nearest_dense(keys, queries, rows, halves, slacks, k):
-    """Return for each query the k rows with the largest keys, in ascending row order, and their keys, (m, k) each."""
+    """Find the k nearest rows of each query.
+
+    Returns the row numbers, (m, k) int32, ascending for each query, and the keys of these rows, (m, k) float32.
+    """
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)
@@ -168,9 +178,9 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 @njit(cache=True, nogil=True)
 def add_lists(keys, queries, lists):
-    """Add the inner products of sparse queries and rows to the keys, using the inverted lists of the queries' features.
+    """Add the inner products of sparse queries and rows to the keys, by means of inverted lists.
 
-    lists : CSC of the rows, a tuple as for CSR: for each feature, the rows that have it
+    lists : the rows as a CSC matrix, which lists the rows that have each feature; a tuple as for CSR
     """
     data, indices, offsets = queries
     numbers, rows, starts = lists
@@ -184,7 +194,10 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Do the same as `add_lists`, but row by row, which is fast for few rows, as in a leaf of a tree."""
+    """Do the same as `add_lists`, but row by row.
+
+    This is fast if there are few rows, as in a leaf of a tree.
+    """
     for q in range(len(keys)):
         spread_out(queries, q, spread)
         for r in range(keys.shape[1]):
@@ -194,7 +207,7 @@ def add_scan(keys, queries, rows, spread):
 
 @njit(cache=True)
 def spread_out(queries, q, spread):
-    """Write the sparse query q into a dense row of zeros, (d,) float32."""
+    """Write the sparse query q into the dense row `spread`, which must contain only zeros."""
     data, indices, offsets = queries
     for entry in range(offsets[q], offsets[q + 1]):
         spread[indices[entry]] = data[entry]
@@ -202,7 +215,7 @@ def spread_out(queries, q, spread):
 
 @njit(cache=True)
 def clear(queries, q, spread):
-    """Set a dense row to zeros again after `spread_out`."""
+    """Set the numbers that `spread_out` has written for query q to 0 again."""
     _, indices, offsets = queries
     for entry in range(offsets[q], offsets[q + 1]):
         spread[indices[entry]] = 0
@@ -230,7 +243,7 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
 
 @njit(cache=True, nogil=True)
 def dense_products(queries, rows, near):
-    """Return the inner product of each of the m queries with each of its k rows `near`, (m, k) float64."""
+    """Return the inner products of each query with the k rows in its row of `near`, (m, k) float64."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         for slot in range(near.shape[1]):
@@ -256,7 +269,7 @@ def add_votes(scores, near, weights, offsets, labels):
 
     scores : (m, n_labels) float64, updated
     weights : (m, k) float64
-    offsets : (n + 1,) int64, where the labels of each row start
+    offsets : (n + 1,) int64, where the labels of each row start in `labels`
     labels : (n_pairs,) int32
     """
     for q in range(len(near)):
@@ -268,10 +281,10 @@ def add_votes(scores, near, weights, offsets, labels):
 
 @njit(cache=True, nogil=True)
 def round_in_order(sums, without_votes, scores):
-    """Round each query's sums of votes to float32, so that labels with different sums get different scores.
+    """Round each query's sums of votes to float32, but keep different sums different.
 
-    If several sums are rounded to the same number, the larger ones get the next larger float32 numbers. The sums of
-    labels without a vote are only rounded.
+    If several different sums would be rounded to the same number, the smallest sum gets this number, and the larger
+    sums get the next larger float32 numbers. The sums of labels without a vote are an exception: they are only rounded.
 
     sums : (m, n_labels) float64
     without_votes : (n_labels,) float64, the sum of each label if it has no vote
@@ -295,15 +308,19 @@ def round_in_order(sums, without_votes, scores):
 
 @njit(cache=True, nogil=True)
 def take_in_turns(near, own, n, k):
-    """Merge the neighbours of several searches: take the nearest of each, then the second nearest of each, and so on.
+    """Merge the neighbours that several searches found for each query.
 
-    near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
+    First, the nearest neighbour of each search is taken, then the second nearest of each search, and so on. No row is
+    taken twice for the same query.
+
+    near : (n_searches, m, t) int32, the row numbers that each search found for each query, nearest first
     own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
-    k : number of different neighbours to take for a query; the searches must have found k or more, besides the query's
-        own row
+    k
+        Number of neighbours to take for each query. The searches must have found at least k different rows, besides the
+        query's own row.
 
-    Returns the row numbers of the neighbours, (m, k) int32, in the order in which the neighbours were taken.
+    Returns the row numbers of the neighbours, (m, k) int32, in the order in which they were taken.
     """
     n_searches, m, n_found = near.shape
     merged = np.empty((m, k), dtype=np.int32)

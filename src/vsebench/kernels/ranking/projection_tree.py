@@ -1,7 +1,7 @@
-"""Projections onto random directions, one for each node of a tree (`methods.by_features.random_projection_tree`).
+"""Projections onto random directions (see `methods.by_features.random_projection_tree`).
 
-Each entry of a node's direction depends only on a seed, the node and the feature. Directions are not stored: the
-entries of a node's direction are computed when its rows need them.
+Each node of a tree has its own direction. Each entry of this direction depends only on a seed, the node and the
+feature. Directions are not stored. Instead, an entry is computed when the projection of a row needs it.
 """
 
 import math
@@ -14,7 +14,9 @@ from vsebench.kernels.random_numbers import INCREMENT, U64, mix
 
 @njit(cache=True)
 def entry(seed, node, feature):
-    """Return an entry of a node's direction, float64: a standard normal number, by the Box-Muller method.
+    """Return an entry of a node's direction, float64.
+
+    It is a standard normal random number, computed by the Box-Muller method.
 
     seed : uint64
     node, feature : integers from 0
@@ -36,13 +38,13 @@ def direction(seed, node, dimensions):
 
 @njit(cache=True, nogil=True)
 def project_sparse(rows, chosen, seed, node, entries, made_for):
-    """Project some rows onto the direction of a node; the direction's entries are computed when they are first needed.
+    """Project some sparse rows onto the direction of a node.
 
-    rows : CSR, the tuple (data, indices, offsets)
-    chosen : (m,) integers, the numbers of the rows
+    rows : the tuple (data, indices, offsets) of a CSR matrix
+    chosen : (m,) integers, the numbers of the rows to project
     seed, node : as in `entry`
-    entries : (d,) float64, written
-    made_for : (d,) int64, the node to which each number in `entries` belongs; written
+    entries : (d,) float64, the entries computed so far; updated
+    made_for : (d,) int64, the node for whose direction each of the `entries` was computed; updated
 
     Returns the projections, (m,) float64.
     """

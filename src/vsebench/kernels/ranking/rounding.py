@@ -1,13 +1,16 @@
 """Inner products of vectors that are rounded to int16, with a bound on the error.
 
-Many comparisons do not depend on the last digits of the scores, and processors multiply and add two pairs of int16 in
-the time of one pair of float32. Let u = r (x + x'), where r = |u| / NORM, x is a vector of integers and |x'_k| is at
-most 1/2. With v = s (y + y') in the same way, and K numbers per vector, the Cauchy-Schwarz inequality gives
+Many comparisons of scores do not depend on the scores' last digits. Processors multiply and add two pairs of int16 in
+the time that they need for one pair of float32.
+
+A vector u is written as r (x + x'), where r is |u| / NORM, x is a vector of integers, and no element of x' exceeds 1/2
+in absolute value. In the same way, another vector v is written as s (y + y'). If the vectors have K elements, the
+Cauchy-Schwarz inequality gives
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4.
 
-For K = 128, this bound is about 0.035 % of the largest possible product. If it leaves a comparison undecided, the
-comparison is made in float32, so no result depends on the rounding.
+For K = 128, this bound is about 0.035 % of the largest possible product <x, y>. A comparison that the bound leaves
+undecided is made in float32, so no result depends on the rounding.
 """
 
 import platform
@@ -26,7 +29,13 @@ ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # other proce
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def round_row(vectors, row, rounded):
-    """Write the x of row `row` of `vectors` (n, K) float32 to `rounded` (K,) int16; return 1 / r, float64."""
+    """Write the rounded row `row` of `vectors` to `rounded`, and return the scale of the row, float64.
+
+    The scale is 1 / r, with the r of the module's docstring, but at most LARGEST_SCALE.
+
+    vectors : (n, K) float32
+    rounded : (K,) int16, written
+    """
     square = 0.0
     for k in range(vectors.shape[1]):
         square += np.float64(vectors[row, k]) ** 2
@@ -38,10 +47,10 @@ def round_row(vectors, row, rounded):
 
 @njit(cache=True, fastmath=FASTMATH)
 def round_rows(vectors, n):
-    """Round all rows of `vectors` (m, K) float32.
+    """Round all rows of `vectors`, (m, K) float32.
 
-    Returns the x, (m, K) int16, and the 1 / r of the first n rows, (m,) float32. For the other rows, NaN stands in
-    place of 1 / r, so every comparison with it is false.
+    Returns the rounded rows, (m, K) int16, and their scales, (m,) float32. A row's scale is the result of `round_row`.
+    From row n on, the scales are NaN, so every comparison with them is false.
     """
     rounded = np.empty(vectors.shape, dtype=np.int16)
     scales = np.full(len(vectors), np.nan, dtype=np.float32)
@@ -55,19 +64,19 @@ def round_rows(vectors, n):
 class RoundedLabels(NamedTuple):
     """The vectors of labels in the formats that kernels multiply.
 
-    n' and K' are n_labels and K, the number of factors, rounded up to multiples of 16.
+    K is the number of factors. The numbers n' and K' are n_labels and K, rounded up to multiples of 16.
 
     Attributes
     ----------
-    vectors : (n', K') float32, the vectors themselves; the padding is 0
+    vectors : (n', K') float32, the vectors before rounding; the padding is 0
     pairs
         (n' / 16, K / 2 rounded up, 32) int16, the rounded vectors. `pairs[g, k]` contains two factors of each of 16
         labels: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
-    scales : (n',) float32, the 1 / r of each label; NaN in the padding
+    scales : (n',) float32, the scale of each label (see `round_row`); NaN in the padding
     bound
-        The largest possible difference between a product of rounded vectors and the float32 score divided by r s. It is
-        the bound in this module's docstring, plus the rounding error of float32 scores, plus a margin for the
-        comparison.
+        The inner product of two rounded vectors approximates the float32 score times the scales of both vectors. These
+        two numbers differ by at most `bound`, which is the sum of the bound in this module's docstring, the rounding
+        error of float32 scores and a margin for the comparison.
     """
 
     vectors: NDArray[np.float32]
@@ -96,9 +105,9 @@ NOT_ROUNDED = RoundedLabels(
 
 @njit(cache=True, inline="always")
 def update_label(rounded_labels, labels, c, buffer):
-    """Round the vector of label c again after a step: write its `pairs` and its scale.
+    """Round the vector of label c again after a training step has changed it.
 
-    rounded_labels : `RoundedLabels`; its `vectors` are not changed
+    rounded_labels : `RoundedLabels`; the `pairs` and `scales` of label c are updated, but not its `vectors`
     labels : (n_labels, K) float32, the vectors after the step
     c : integer, the label
     buffer : (K,) int16, overwritten
