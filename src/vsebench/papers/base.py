@@ -1,6 +1,7 @@
-"""A paper is described by a YAML file, and by a CSV file of the same name with its printed numbers (docs/papers.md).
+"""Read the description of a paper: a YAML file, and a CSV file of the same name.
 
-No paper is named in the code: these two files determine everything that a run does with a paper.
+The CSV file contains the numbers that the paper prints (docs/papers.md). No paper is named in the code: these two files
+determine everything that a run does with a paper.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ class PaperTask(Strict):
 
 
 class Paper(Strict):
-    """A paper (`config/papers/<paper>.yaml`); the keys of `rows` and `tasks` are names in the CSV file."""
+    """The contents of a paper's YAML file; the keys of `rows` and `tasks` are names in the paper's CSV file."""
 
     title: str = Field(min_length=1)  # short title for headings
     citation: str
@@ -50,17 +51,17 @@ class Paper(Strict):
     tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
-    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # default parameters of claims whose test has them
+    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameter -> its default in tests that have it
     checks: list[str] | None = None  # the audit's checks, or families of checks, to apply; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> condition under which it contradicts others
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> condition under which it contradicts other cells
     lower_bounds: list[str] = Field(default_factory=list)  # cells that are lower bounds (printed with "more than")
     same_fact: list[list[str]] = Field(default_factory=list)  # groups of checked cells and statements about one fact
     _path: Path = PrivateAttr()
 
     @classmethod
     def read(cls, path: Path) -> "Paper":
-        """Read and validate a paper's YAML file; a mistake raises a `UserError` that names file and key."""
+        """Read and validate a paper's YAML file; a mistake raises a `UserError` that names the file and the key."""
         if path.is_dir():
             raise UserError(f"{path}: is a folder, but must be a paper's YAML file")
         files = [file.stat() for file in (path, path.with_suffix(".csv")) if file.exists()]
@@ -69,7 +70,10 @@ class Paper(Strict):
     @classmethod
     @cache
     def _read(cls, path: Path, *_states: tuple[int, int, int]) -> "Paper":
-        """Read the paper, and keep it until one of its two files changes, because the plan needs it for each table."""
+        """Return the paper, from a cache if the states of its two files, `_states`, have not changed.
+
+        The cache saves time, because the plan needs the paper for each table.
+        """
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, task in paper.tasks.items():
@@ -86,17 +90,17 @@ class Paper(Strict):
 
     @property
     def path(self) -> Path:
-        """The YAML file."""
+        """The path of the YAML file."""
         return self._path
 
     @property
     def numbers(self) -> Path:
-        """The CSV file with the printed numbers."""
+        """The path of the CSV file with the printed numbers."""
         return self._path.with_suffix(".csv")
 
     @property
     def datasets(self) -> list[str]:
-        """The data sets of this project that have the same data as a data set of the paper."""
+        """The names of this project's data sets that contain the same data as a data set of the paper."""
         return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
 
     @property
@@ -122,7 +126,7 @@ class Paper(Strict):
 
     @cached_property
     def cells(self) -> PrintedCells:
-        """The printed numbers."""
+        """The cells of the paper's CSV file."""
         return read_published([self.numbers])
 
     def printed(self, table: str) -> list[PrintedCell]:

@@ -52,36 +52,40 @@ class ClaimTest(Strict, ABC):
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the cases that the run can test; if there is none, an `UntestableError` states what is missing."""
+        """Yield the cases that can be tested; if there are none, raise an `UntestableError` with the reason."""
 
     @abstractmethod
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Measure the effect in one case; if this is impossible, an `UntestableError` states what is missing."""
+        """Measure the effect in one case; if this is impossible, raise an `UntestableError` with the reason."""
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the effect in one case, with its 95 % interval."""
         return self.measure(evidence, case).effect()
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a case does not count for the verdict, so that its effect is only shown; None if it counts."""
+        """Return the reason why a case does not count for the verdict; None if it counts."""
         if case.data == "simulated" and not (self.on_simulated or self.judge_simulated):
             return ON_SIMULATED
         return None
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return a remark on fits that a limit stopped and on settings at the edge of a grid; None if there is none."""
+        """Return a remark on the fits that are compared in a case; None if there is nothing to remark.
+
+        The remark states which fits a limit stopped, and which settings are at the edge of the range that was tried.
+        """
         variants = [Entry.of(name).variant for name in self.fits(case)]
         sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
         return " ".join(filter(None, sentences)) or None
 
     def fits(self, case: ClaimCase) -> list[str]:
-        """Return the fits that are compared in a case; each is named "method" or "method/decision"."""
+        """Return the names of the methods that are compared in a case, as "method" or "method/decision"."""
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
         """Return the parameters by which `repeats` compares two claims.
 
-        If a parameter is a set, the claim is tested with each value in it; an empty set stands for all possible values.
+        If a claim is tested with each of several values of a parameter, these values form a set. An empty set stands
+        for all possible values.
         """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
@@ -100,20 +104,20 @@ class ClaimTest(Strict, ABC):
         return [self.method]
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics in the fields `metrics` and `metric`; the rule `test_claims` depends on their modules."""
+        """Return the metrics in the claim's fields `metrics` and `metric`."""
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
     def effect_in_words(self) -> str:
-        """Return the definition of the effect: `effect`, or a text that depends on this claim's parameters."""
+        """Return the definition of the effect: by default `effect`, in some tests a text that depends on parameters."""
         return self.effect
 
     def bounds(self) -> Sequence[float] | None:
-        """Return the claimed bounds, by which the interval is judged; None if the p-value is judged instead."""
+        """Return the claimed bounds of the effect; None if the claim has no bounds, so that its p-value is judged."""
         return None
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge an effect by its interval if the claim has bounds, otherwise by its corrected p-value and direction."""
+        """Judge an effect by its interval if the claim has bounds; if not, by its direction and corrected p-value."""
         if (bounds := self.bounds()) is not None:
             return judge_by_interval(effect, *bounds)
         if p is None or p >= SIGNIFICANT:
@@ -122,7 +126,7 @@ class ClaimTest(Strict, ABC):
 
 
 class AtTasks(ClaimTest):
-    """A test on every task that has results for the method, and whose data set belongs to one of the families."""
+    """A test on each task that has results for the method, if its data set belongs to one of the claim's families."""
 
     families: list[Family] = Field(min_length=1)  # families of the data that the claim is about
     only_simulated: bool = False  # whether to test only on simulated data, which then get a verdict
@@ -136,7 +140,7 @@ class AtTasks(ClaimTest):
         return self.metrics_read()
 
     def others(self) -> list[str]:
-        """Return further methods; the claim is tested only on tasks that have results of these methods too."""
+        """Return the other methods that must have results on a task if the claim is to be tested on this task."""
         return []
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
@@ -146,7 +150,7 @@ class AtTasks(ClaimTest):
     def tasks(self, evidence: Evidence, *others: str) -> list[RunTask]:
         """Return the tasks of the claim's families and protocols that have results for the method and for `others`.
 
-        If there is none, an `UntestableError` states what the run lacks.
+        If there are none, raise an `UntestableError` that states what the run lacks.
         """
         kind = "simulated data" if self.only_simulated else "data"
         usable = [
@@ -180,7 +184,10 @@ class AtTasks(ClaimTest):
         return None if self.only_simulated else super().obstacle(evidence, case)
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
-        """Return the number of labels that the claim needs, given the factors of its methods; 0: no minimum."""
+        """Return how many labels a data set must have for the claim to be judged on it; 0 if there is no minimum.
+
+        The number is `labels_per_factor` times the largest number of factors of the methods in `sized`.
+        """
         if self.labels_per_factor is None or evidence.selection is None:
             return 0
         names = [name for name in self.sized() if name]

@@ -24,7 +24,7 @@ Numbers = tuple[float, float, float]  # value, lowest, highest
 
 @dataclass(frozen=True)
 class Ours:
-    """The combined results of a run; SUMMARY, TIMING and HISTORY are tables of `core.schemas`."""
+    """The combined results of a run, with the tables SUMMARY, TIMING and HISTORY of `core.schemas`."""
 
     summary: pl.DataFrame
     timing: pl.DataFrame
@@ -33,25 +33,32 @@ class Ours:
     at_limit: Collection[tuple[Task, str]] = ()  # tasks and methods with a fit that a limit on epochs stopped
 
     def find(self, column: str, task: Task, row: str) -> Numbers | None:
-        """Return our value for a published column, with its bounds; None if the run has no such value."""
+        """Return our value of a published quantity, with its bounds; None if the run has no such value.
+
+        `column` is the name of the quantity in the paper's CSV file. `row` is a method or "method/decision".
+        """
         return TIMES[column].find(self, task, row) if column in TIMES else self.accuracy(column, task, row)
 
     def accuracy(self, metric: str, task: Task, row: str) -> Numbers | None:
-        """Return the mean and 95 % interval of a metric for a method or "method/decision"."""
+        """Return the mean and 95 % interval of a metric for a method or "method/decision"; None if the run lacks it."""
         entry = Entry.of(row)
         entries = _of(self.summary, task, entry.variant).filter(decision=entry.decision, metric=metric)
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
     def seconds_of_epoch(self, task: Task, row: str) -> Numbers | None:
-        """Return the median, lowest and highest seconds per epoch over the repeats, from the median of each repeat."""
+        """Return the seconds per epoch of a method: the median, lowest and highest over the repeats.
+
+        The seconds of a repeat are the median over its epochs. The result is None if the run did not time the method.
+        """
         epochs = _of(self.timing, task, row).filter(phase="epoch")
         return _range(epochs.group_by("repeat").agg(pl.col("seconds").median())["seconds"].to_list())
 
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the training time up to the best epoch, in seconds: the median, lowest and highest over the seeds.
 
-        The times are those of the fits that the run timed while no other job ran or, if there are none, those of the
-        ordinary fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is None.
+        The times are those of the fits that the run timed while no other job was running. If there are none, they are
+        those of the ordinary fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is
+        None.
         """
         if (task, row) in self.at_limit:
             return None
@@ -85,11 +92,13 @@ TIMES = {  # column in the CSV files -> measurement
 def compared_tables(
     paper: Paper, entries: Mapping[str, Collection[str]], metrics: Collection[str], simulated: Collection[str]
 ) -> list[str]:
-    """Return the printed tables with a number that the run measures, too, for the same data and protocol.
+    """Return the names of the printed tables that contain a number to compare with the run.
+
+    The run must measure the same quantity for the same data and protocol.
 
     Parameters
     ----------
-    entries : "dataset/protocol" -> the names of its methods, and "method/decision" for each of their decisions
+    entries : maps "dataset/protocol" to the methods with results, and to "method/decision" for each of their decisions
     metrics : the run's metrics
     simulated : the simulated data sets, which are not compared
     """
@@ -117,7 +126,7 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
-    """Return a row for each of our variants that has a value to compare with a number in a published table."""
+    """Return a row of COMPARISON for each of our variants that has a value to compare with a printed cell."""
     task = _task_of(paper, cell)
     if task is None or task.dataset not in ours.real:
         return []
@@ -132,7 +141,10 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return the published number and ours (seconds, or shares for percentages), their difference and the verdict."""
+    """Return the columns of COMPARISON that contain the published number, our number, and the verdict.
+
+    `low` and `high` are the bounds of our number, `value`. Times are in seconds, and percentages are given as shares.
+    """
     published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:

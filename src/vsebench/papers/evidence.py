@@ -1,6 +1,6 @@
 """The results of a run on which claims are tested, and the statistics that compare methods.
 
-Among the modules for claims, only this one resamples metrics.
+No other module for claims resamples metrics.
 """
 
 import math
@@ -51,7 +51,10 @@ def check_image_metric(name: str) -> str:
 
 
 def check_any_metric(name: str) -> str:
-    """Return `name` if its metric needs neither siblings nor a split; otherwise raise a pydantic error."""
+    """Return `name` if its metric can test a claim; otherwise raise a pydantic error.
+
+    A metric is excluded if it is computed from siblings of labels, seen and unseen labels, or label frequencies.
+    """
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
     if isinstance(_metric(name), SeenMetric) or needs_frequencies([name]):
@@ -80,7 +83,7 @@ AnyMetricName = Annotated[str, AfterValidator(check_any_metric)]
 
 
 class UntestableError(Exception):
-    """Raised if a claim cannot be tested; the message is a sentence that states what the run lacks."""
+    """Raised if a claim cannot be tested; the message is a sentence that states the reason."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ Same = TypeVar("Same", bound=Measurement)
 
 @dataclass(frozen=True)
 class OfMeans(Measurement):
-    """A function of means over units (images or labels) and seeds."""
+    """An effect that is a function of means over units (images or labels) and seeds."""
 
     estimates: Estimates
     statistic: Callable[[Values], Values]  # maps means, (m, n_quantities), to effects, (m,)
@@ -123,17 +126,20 @@ class OfMeans(Measurement):
         return Effect(value, low, high, float(estimate.p_value(self.bound)) if self.tested else None, neutral)
 
     def by_resample(self) -> Values:
-        """Return the effect of each resample, (resamples,)."""
+        """Return the effect on each bootstrap resample, as an array of shape (resamples,)."""
         return self.statistic(self.estimates.samples.mean(axis=0))
 
     def reordered(self, order: NDArray[np.int64]) -> "OfMeans":
-        """Return the same measurement with its resamples in another order."""
+        """Return a copy of the measurement with its resamples in the order of the indices `order`."""
         return replace(self, estimates=replace(self.estimates, samples=self.estimates.samples[:, order]))
 
 
 @dataclass(frozen=True)
 class LogRatios(Measurement):
-    """The logarithms of the ratios of paired positive numbers, which are tested by a t-test."""
+    """An effect that is the geometric mean of the ratios of paired positive numbers.
+
+    The logarithms of the ratios are tested by a t-test.
+    """
 
     logs: Values  # (n_pairs,), at least 2
     bound: float = 1.0  # the ratio under the null hypothesis
@@ -163,11 +169,14 @@ UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fit
 
 
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
-    """Return the mean effect of several cases, given the corpus (`RunTask.corpus`) and measurement of each case.
+    """Return a measurement of the mean effect of several cases.
 
-    Seeds are paired: the mean over the cases is computed for each seed, then the variance of these means over seeds.
-    Other methods that were run on all tasks of these cases contribute to the estimate of this variance. Cases with the
-    same test images have the same resamples. Images of different corpora are independent.
+    `parts` contains the corpus (`RunTask.corpus`) and the measurement of each case. Ratios (`LogRatios`) are averaged
+    geometrically.
+
+    Seeds are paired: for each seed, the effects are averaged over the cases. The variance between seeds is that of
+    these averages. Other methods that were run on all tasks of these cases contribute to the estimate of this variance.
+    Cases with the same test images have the same resamples. Images of different corpora are independent.
     """
     measurements = [measurement for _, measurement in parts]
     first = measurements[0]
@@ -189,11 +198,11 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
 
 
 def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
-    """Return the mean of the effects on several tasks; each effect is a function of means over images.
+    """Return a measurement of the mean of several effects; each effect is a function of means over images.
 
-    Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
-    resamples are sorted by the effect, as if the effects were perfectly correlated, so that the variance is not
-    understated.
+    Cases of the same corpus may share images even if their numbers of images differ. Such cases have different
+    resamples. Therefore, for each number of images, the resamples are sorted by the effect, as if the effects were
+    perfectly correlated. Otherwise, the variance of the mean effect would be understated.
     """
     groups: dict[str, dict[int, list[OfMeans]]] = {}
     for corpus, part in parts:
@@ -224,7 +233,7 @@ class RunTask:
     task: Task
     family: str  # the family of its data set
     data: Data  # "simulated" or "other"; `Evidence.seen_by` marks the data sets of a paper
-    variants: list[str]  # methods with results, and "method/decision"
+    variants: list[str]  # methods with results, and "method/decision" for their decisions
     labels: int = 0  # number of labels of its data set; 0: unknown
 
     @property
@@ -235,7 +244,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results on which claims are tested, and functions that read them; a field is None if the run lacks it."""
+    """The results on which claims are tested, and functions that read them; results that the run lacks are None."""
 
     tasks: list[RunTask]  # in display order
     seeds: list[int]
@@ -265,7 +274,7 @@ class Evidence:
     _kept: dict[tuple[object, ...], Measured] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
-        """Return the same results, with the real data sets among `datasets` marked as the paper's own."""
+        """Return the same results, with the real data sets in `datasets` marked as the paper's own."""
         tasks = [
             replace(candidate, data="paper")
             if candidate.data == "other" and candidate.task.dataset in datasets
@@ -275,9 +284,9 @@ class Evidence:
         return replace(self, tasks=tasks)
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
-        """Return the rows of an analysis, given by its name, for a method or "method/decision" on a task.
+        """Return the rows of the analysis `name` for a task and a variant.
 
-        Raise an `UntestableError` if the run lacks this analysis.
+        The variant is a method or "method/decision". Raise an `UntestableError` if the run lacks this analysis.
         """
         if name not in self.on_request:
             raise UntestableError(f"The run has no analysis {name}.")
@@ -286,7 +295,7 @@ class Evidence:
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence for each method in `variants` whose training a limit stopped; None if none was stopped."""
+        """Return one sentence for each method whose training a limit stopped; None if no limit stopped training."""
         sentences = []
         for variant in variants:
             stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
@@ -304,17 +313,19 @@ class Evidence:
         return f"At the edge of the range tried: {'; '.join(texts)}." if texts else None
 
     def cases(self, task: Task, variant: str) -> list[Case]:
-        """Return the fitted models of a method, one per seed."""
+        """Return the cases of a method on a task: its fitted models, one per seed."""
         return [Case(task, variant, seed) for seed in self.common_seeds(task, variant)]
 
     def common_seeds(self, task: Task, *names: str) -> list[int]:
-        """Return the seeds that all entries in `names` ("method" or "method/decision") have on a task."""
+        """Return the seeds with which all of `names` ("method" or "method/decision") were fitted on a task."""
         return common_seeds(self.seeds, self.own_seeds, task, [Entry.of(name).variant for name in names])
 
     def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:
-        """Return a metric of two entries ("method" or "method/decision") as two quantities on the same resamples.
+        """Return estimates of a metric for `ours` and for `rival`, as two quantities on the same resamples.
 
-        Metrics of label sets are computed from the decisions' sets, other metrics from the methods' rankings.
+        Each of these names is a method or "method/decision". Metrics of label sets are computed from the label sets of
+        the decisions, and other metrics from the rankings of the methods. Raise an `UntestableError` if the metric
+        cannot be computed on this task, and a `UserError` if the numbers of test images differ.
         """
         common = self.common_seeds(task, ours, rival)
         seeds = [[self._measured(Case(task, name, seed), metric) for name in (ours, rival)] for seed in common]
@@ -331,16 +342,20 @@ class Evidence:
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common), choices)
 
     def _choices(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
-        """Return the deviations of `means`, (n_searches, n_quantities), due to the choice of the methods' settings."""
+        """Return by how much the choice of the methods' settings changes the means of a metric.
+
+        `means` contains one mean for each entry of `names`, (n_quantities,). The result has shape
+        (n_searches, n_quantities).
+        """
         variants = [Entry.of(name).variant for name in names]
         spreads = {variant: self.spreads.get((task, variant), {}) for variant in variants}
         return deviations(metric, variants, spreads, means)
 
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
-        """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
+        """Return the values of a metric on a task, (n_seeds,), for each entry of the run.
 
-        Entries that lack one of the `seeds` are left out. Methods from outside the run are left out too, because they
-        must not change a verdict.
+        An entry is a method or, if `decided` is true, a pair of a method and a decision. Entries that lack one of the
+        `seeds` are left out. Methods from outside the run are left out too, because they must not change a verdict.
         """
         if self.metrics is None:
             return {}
@@ -355,9 +370,10 @@ class Evidence:
         return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(seeds)}
 
     def _measured(self, case: Case, metric: str) -> Measured:
-        """Return a metric of a model, or of "method/decision"; cached, because it is used in many comparisons.
+        """Return a metric of a case; results are cached, because many comparisons use them.
 
-        Resamples depend only on the number of images, so all entries have the same resamples.
+        The variant of the case is a method or "method/decision". Resamples depend only on the number of images, so
+        cases with the same images have the same resamples.
         """
         key = (case, metric)
         if key not in self._kept:
@@ -378,7 +394,10 @@ class Evidence:
         return measure([self.read_ranked(case)], [metric], self.n_labels(case), self.resamples)[0]
 
     def resampled(self, task: Task, variants: Sequence[str], metric: str) -> Estimates:
-        """Return one metric of several methods, one quantity per method, on the same resamples."""
+        """Return estimates of one metric for several methods, on the same resamples.
+
+        The estimates have one quantity per method. Raise a `UserError` if the methods were tested on different images.
+        """
         common = self.common_seeds(task, *variants)
         by_variant = [[self.read_ranks(Case(task, variant, seed)) for seed in common] for variant in variants]
         for tables in by_variant[1:]:
@@ -390,10 +409,11 @@ class Evidence:
         return replace(estimates, choices=self._choices(task, metric, variants, estimates.means))
 
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
-        """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
+        """Return estimates of the precision and sibling precision of the first `cutoff` labels, on the same resamples.
 
-        Raise an `UntestableError` if the data set has no table of siblings, or if the run did not keep the first labels
-        of each image.
+        The estimates have two quantities per method: first the precision, then the sibling precision. Raise an
+        `UntestableError` if the data set has no table of siblings, or if the run did not keep the first labels of each
+        image. Raise a `UserError` if the methods were tested on different images.
         """
         siblings = self.siblings.get(task.dataset)
         if siblings is None:
@@ -415,9 +435,10 @@ class Evidence:
         return replace(estimates, choices=self._choices(task, f"precision@{cutoff}", methods, estimates.means))
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
-        """Return the rows of SCALING for a method; with `variable`, only the rows in which this size varies.
+        """Return the rows of SCALING for a method.
 
-        Raise an `UntestableError` if the run has no such rows, or too few repeats.
+        If `variable` is given, only the rows in which this size varies are returned. Raise an `UntestableError` if the
+        run has no such rows, or too few repeats.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure how times grow; this needs the key `scaling`.")
@@ -429,9 +450,10 @@ class Evidence:
         return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
-        """Return, for each repeat, the median of a column of TIMING over the rows of a phase, (n_repeats,).
+        """Return the median of a column of TIMING for each repeat, as an array of shape (n_repeats,).
 
-        Raise an `UntestableError` if the method was not timed on this task, or has too few repeats.
+        Only the rows of the given phase are used. Raise an `UntestableError` if the method was not timed on this task,
+        or has too few repeats.
         """
         laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=variant)
         if laps.is_empty():
@@ -460,9 +482,9 @@ def stopped_by(what: str, limit: str, seeds: Sequence[int]) -> str:
 def metric_difference(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
 ) -> OfMeans:
-    """Return the difference between two methods in a metric on the same images; it is above 0 if `ours` is better.
+    """Return the difference between two methods in a metric on the same images.
 
-    `ours` and `theirs` contain one table RANKS per seed.
+    The difference is above 0 if `ours` is better. `ours` and `theirs` contain one table RANKS per seed.
     """
     check_same_images(ours, theirs)
     sign = load_metric(metric).sign
@@ -473,7 +495,7 @@ def metric_difference(
 def metric_of_both(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
 ) -> Estimates:
-    """Return estimates of a metric of two methods on the same images.
+    """Return estimates of a metric for two methods on the same images, as two quantities.
 
     `ours` and `theirs` contain one table RANKS per seed.
     """
@@ -483,12 +505,16 @@ def metric_of_both(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
-    """Return `statistic`, (m, n) -> (m,), of n means as the effect; its p-value tests whether it equals `bound`."""
+    """Return the effect that `statistic` computes from means, with a p-value.
+
+    `statistic` maps m rows of means, (m, n_quantities), to m effects, (m,). The p-value is for the hypothesis that the
+    effect equals `bound`.
+    """
     return OfMeans(estimates, statistic, bound)
 
 
 def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> OfMeans:
-    """Return the effect `statistic` of the means, without a p-value; `bound` is the claim's bound."""
+    """Return the same effect as `difference`, but without a p-value; `bound` is the claim's bound."""
     return OfMeans(estimates, statistic, bound, tested=False)
 
 
@@ -498,7 +524,7 @@ def exact(value: float, bound: float) -> Fixed:
 
 
 def of_units(seeds: list[Values], resamples: int) -> Estimates:
-    """Return means over units (images or labels), given one table, (n_units, n_quantities), per seed."""
+    """Return estimates of means over units (images or labels), given a table (n_units, n_quantities) per seed."""
     return stack(seeds, bootstrap_all(seeds, resamples))
 
 
@@ -513,7 +539,7 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics per image, (n_images, n_metrics), in ascending order of images; `ranks` may have any order."""
+    """Return the metrics of each image, in ascending order of images, as an array of shape (n_images, n_metrics)."""
     return values(ranks.sort("image", "label"), metrics)
 
 
@@ -522,8 +548,9 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,). If one of them has more seeds, its last seeds are left out. Fewer than two
-        pairs, or different numbers of repeats, raise an `UntestableError`
+    numerator, denominator : the paired numbers, each of shape (n_pairs,). If one array has more seeds than the other,
+        its last seeds are left out. An `UntestableError` is raised if there are fewer than two pairs, or if the numbers
+        of repeats differ
     pairs : what each pair of values belongs to: "repeats", "seeds" or "seeds of the search"
     bound : the ratio under the null hypothesis
     """

@@ -1,15 +1,16 @@
 """The verdict on a claim for one kind of data, from the mean effects of its comparisons.
 
-A comparison is a rival and a measured quantity. A claim must hold in all its comparisons, so the weakest one decides:
+A comparison is a pair of a rival and a measured quantity. A claim must hold in all its comparisons, so the weakest
+comparison decides. The p-value of a claim without bounds depends on the direction of the effects:
 
-- if all effects have the claimed direction, the claim's p-value is the largest p-value. This is an intersection-union
+- if all effects have the claimed direction, it is the largest p-value of the comparisons. This is an intersection-union
   test (Berger, Technometrics 24, 1982), which needs no correction;
-- otherwise, the claim's p-value is the smallest p-value of the effects in the other direction, times the number of
-  comparisons (Bonferroni).
+- otherwise, it is the smallest p-value of the effects in the other direction, times the number of comparisons
+  (Bonferroni).
 
-A claim with bounds holds if all 95 % intervals lie within them. It fails if, for at least one of its k comparisons, the
-interval with a coverage of 1 - 0.05 / k lies outside them. If a test measures one quantity in several forms
-(`ClaimTest.forms`), the claim is undecided unless all forms lead to the same verdict.
+A claim with bounds holds if all 95 % intervals lie within the bounds. It fails if, for at least one of its k
+comparisons, the interval with a coverage of 1 - 0.05 / k lies outside the bounds. If a test measures one quantity in
+several forms (`ClaimTest.forms`), the claim is undecided unless all forms lead to the same verdict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ class Decided:
 
 
 def decide(test: ClaimTest, comparisons: Mapping[Comparison, Measurement]) -> Decided:
-    """Return the effect of the weakest comparison, with the p-value of the claim."""
+    """Return the effect of the weakest comparison; its p-value is that of the claim, if the claim has no bounds."""
     effects = {key: measurement.effect() for key, measurement in comparisons.items()}
     if test.bounds() is None:
         weakest, p = decide_by_p(effects, test.forms)
@@ -55,7 +56,11 @@ def decide(test: ClaimTest, comparisons: Mapping[Comparison, Measurement]) -> De
 
 
 def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comparison, float]:
-    """Return the weakest comparison, and the p-value of the claim."""
+    """Return the weakest comparison and the p-value of a claim without bounds.
+
+    If `forms` is true, the measured quantities are forms of one quantity, and a rival counts as one comparison. The
+    p-value of this comparison is the largest of its forms, or 1 if the effects of the forms have different directions.
+    """
     if forms:
         rivals = {rival: [key for key in effects if key[0] == rival] for rival, _ in effects}
         weakest = {rival: max(keys, key=lambda key: _p(effects[key])) for rival, keys in rivals.items()}
@@ -73,7 +78,12 @@ def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comp
 
 
 def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bool) -> Verdict:
-    """Return the verdict on a claim, given the verdicts on its comparisons at the usual and the corrected level."""
+    """Return the verdict on a claim with bounds, given the verdicts on its comparisons.
+
+    `verdicts` are based on 95 % intervals, and `corrected` on wider intervals, which correct for the number of
+    comparisons. If `forms` is true, the comparisons measure forms of one quantity, so the claim fails only if it fails
+    in all forms.
+    """
     if all(verdict == HOLDS for verdict in verdicts):
         return HOLDS
     if forms:
@@ -82,7 +92,7 @@ def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bo
 
 
 def distance(effect: Effect, bounds: Sequence[float] | None) -> float:
-    """Return how far an effect lies outside the claimed bounds; the distance is negative if it lies inside."""
+    """Return how far an effect lies outside the claimed bounds; the distance is negative if the effect lies inside."""
     low, high = bounds or (float("-inf"), float("inf"))
     return max(low - effect.value, effect.value - high)
 

@@ -1,14 +1,15 @@
 """Losses over label pairs, and the scores that minimise their exact risk under a distribution over label sets.
 
-For an image with label set Y and scores f, let z be the log of the sum of exp(f_v - f_u) over the pairs of u in Y and v
-not in Y. Then z = log A + log B, where A is the sum of exp(f_v) and B the sum of exp(-f_u). The losses are
+For an image with label set Y and scores f, let z be the log of the sum of exp(f_v - f_u) over all pairs of a label u in
+Y and a label v not in Y. Then z = log A + log B, where A is the sum of exp(f_v) over the labels v not in Y, and B the
+sum of exp(-f_u) over the labels u in Y. The losses are
 
     log_sum_exp     log(1 + exp(z))
     exponential     exp(z), with z computed from f / 2
     bp_mll          exp(z) / (number of pairs)
 
-The risk is the expected loss over the label sets. The empty set and the set of all labels have no pairs and loss 0.
-Adding a constant to all scores does not change the risk; the minimisers here have mean 0.
+The risk is the expected loss over the label sets. The empty set and the set of all labels have no pairs, so their loss
+is 0. Adding a constant to all scores does not change the risk. The minimisers that this module computes have mean 0.
 """
 
 from typing import Literal
@@ -27,23 +28,31 @@ TIE = 1e-6  # smaller differences of probabilities or scores count as ties
 
 
 def all_sets(labels: int) -> NDArray[np.bool_]:
-    """Return all sets of labels, (2^labels, labels): row i contains label k if bit k of i is set."""
+    """Return all sets of labels as a mask of shape (2^labels, labels).
+
+    Row i contains label k if bit k of the number i is 1.
+    """
     bits = np.arange(2**labels)[:, None] >> np.arange(labels)
     return np.asarray(bits & 1 == 1)
 
 
 def independent(marginals: Values) -> Values:
-    """Return the probabilities of `all_sets` for independent labels, (..., labels) -> (..., 2^labels)."""
+    """Return the probability of each set in `all_sets` if labels are independent.
+
+    `marginals`, (..., labels), contains the probability of each label. The result has shape (..., 2^labels).
+    """
     present = all_sets(marginals.shape[-1])
     return np.asarray(np.where(present, marginals[..., None, :], 1 - marginals[..., None, :]).prod(axis=-1))
 
 
 def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Values:
-    """Draw distributions over `all_sets`, (number, 2^labels).
+    """Draw random distributions over the sets in `all_sets`, as an array of shape (number, 2^labels).
 
-    With `any`, the probabilities of all sets have a Dirichlet distribution. With `independent`, labels are independent,
-    with probabilities drawn uniformly between 0.02 and 0.98. With `one_label`, draws are uniform among the
-    distributions over sets of one label.
+    The kind of distribution depends on `sets`:
+
+    - `any`: the probabilities of all sets have a Dirichlet distribution;
+    - `independent`: labels are independent, with probabilities drawn uniformly between 0.02 and 0.98;
+    - `one_label`: only sets of one label occur. Draws are uniform among the distributions over these sets.
     """
     match sets:
         case "any":
@@ -57,11 +66,11 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether the risk under a distribution, (2^labels,), has a minimiser.
+    """Return whether the risk under a distribution has a minimiser.
 
-    If it has none, some scores grow without bound while the risk decreases. There is a minimiser if and only if a chain
-    of labels leads from every label to every other label, such that each label in the chain can occur without the next
-    one.
+    `chances`, (2^labels,), contains the probabilities of `all_sets`. If there is no minimiser, the risk keeps
+    decreasing while some scores grow without bound. There is a minimiser if and only if a chain of labels leads from
+    every label to every other label, such that each label in the chain can occur without the next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -70,10 +79,10 @@ def has_minimiser(chances: Values) -> bool:
 
 
 def minimisers(chances: Values, loss: Loss) -> Values:
-    """Return the scores that minimise the risk of each distribution, by damped Newton steps; (n, labels) with mean 0.
+    """Return the scores that minimise the risk under each distribution, by damped Newton steps.
 
-    `chances`, (n, 2^labels), has a distribution in each row: the probabilities of `all_sets`. The distributions must
-    have a minimiser (`has_minimiser`).
+    Each row of `chances`, (n, 2^labels), contains the probabilities of `all_sets`. For each row, the risk must have a
+    minimiser (`has_minimiser`). The result has shape (n, labels), and the mean of each row is 0.
     """
     labels = chances.shape[1].bit_length() - 1
     scores = np.zeros((len(chances), labels))
@@ -93,11 +102,12 @@ def minimisers(chances: Values, loss: Loss) -> Values:
 
 
 def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Values]:
-    """Return the gradient (n, labels) and the second derivatives (n, labels, labels) of the risk.
+    """Return the gradient, (n, labels), and the second derivatives, (n, labels, labels), of the risk.
 
-    Let p be the softmax of f over the labels not in the set, and q the softmax of -f over the labels in it. Then
-    dz/df = p - q, and the second derivatives of z are diag(p + q) - p p' - q q', where p' is the transpose of p. For
-    `exponential`, pass halved scores; the derivatives are then those with respect to the halved scores.
+    For an image with scores f, let p be the softmax of f over the labels that are not in a set, and q the softmax of -f
+    over the labels in the set. For the z in the docstring of this module, dz/df = p - q, and the second derivatives are
+    diag(p + q) - p p' - q q', where p' is the transpose of p. For `exponential`, pass halved scores; the derivatives
+    are then those with respect to the halved scores.
     """
     labels = scores.shape[1]
     present = all_sets(labels)[1:-1]
@@ -121,12 +131,15 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
 
 
 def marginals(chances: Values) -> Values:
-    """Return the probability of each label u, P(u in Y), under each distribution, (n, labels)."""
+    """Return the probability of each label under each distribution, as an array of shape (n, labels).
+
+    Each row of `chances`, (n, 2^labels), contains the probabilities of `all_sets`.
+    """
     return chances @ all_sets(chances.shape[1].bit_length() - 1)
 
 
 def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
-    """Return for each distribution, (n,), whether a label scores below a less probable label."""
+    """Return for each distribution whether a label scores below a less probable label, as an array of shape (n,)."""
     probabilities = marginals(chances)
     ahead = probabilities[:, :, None] - probabilities[:, None, :] > TIE
     behind = scores[:, :, None] - scores[:, None, :] < -TIE
@@ -134,6 +147,10 @@ def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
 
 
 def distance_from_formula(scores: Values, chances: Values) -> Values:
-    """Return the largest difference between the scores and log P(u in Y) + c, (n,); c gives the latter a mean of 0."""
+    """Return the largest distance of the scores from a formula, for each distribution.
+
+    For the score of label u, the formula is log P(u in Y) + c, where Y is a random label set. The constant c makes the
+    mean of the formula over the labels 0. The result has shape (n,).
+    """
     formula = np.log(marginals(chances))
     return np.asarray(np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1))

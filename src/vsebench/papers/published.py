@@ -41,7 +41,7 @@ class PrintedCell:
 
     @property
     def method(self) -> str:
-        """The part of the row's name after the data set, which may be empty."""
+        """The part of `row` after the data set and the slash; empty if `row` has no slash."""
         return self.row.partition("/")[2]
 
     @property
@@ -113,7 +113,7 @@ class PrintedStatement(Statement):
 
 @dataclass(frozen=True)
 class PrintedCells:
-    """The cells (numbers and formulas) of all papers as printed, and the papers' statements about them."""
+    """The printed cells (numbers, formulas and texts) of papers, and the papers' statements about them."""
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
@@ -132,16 +132,16 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def stated(self, comparison: str) -> Iterator[PrintedStatement]:
-        """Yield the statements that make this kind of comparison."""
+        """Yield the statements of one kind of comparison, such as "above"."""
         return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
-        """Yield the numbers whose column matches a regular expression."""
+        """Yield the cells with numbers in columns whose names match the regular expression `column`."""
         pattern = re.compile(column)
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def words(self, column: str) -> Iterator[PrintedCell]:
-        """Yield the cells with formulas or texts in columns whose names match a regular expression."""
+        """Yield the cells with formulas or texts in columns whose names match the regular expression `column`."""
         pattern = re.compile(column)
         return (cell for cell in self.all if cell.is_words and pattern.fullmatch(cell.column))
 
@@ -150,15 +150,15 @@ class PrintedCells:
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
-        """Return the first number that `prints` finds, or None; with `table`, the first one in this table."""
+        """Return the first number that `prints` finds, or None; if `table` is given, only this table is searched."""
         cells = self.prints(paper, row, column)
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield each number of a column with its sources, one from each of the columns `sources`.
+        """Yield each number of a column, followed by its sources: one number from each column in `sources`.
 
-        A source is the number in the same row or, if there is none, in the row of the data set, or in the row `all`. A
-        number that lacks a source is left out.
+        `column` is a regular expression. A source is searched first in the same row as the number, then in the row of
+        the data set, and then in the row `all`. A number is left out if one of its sources is not found.
         """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")

@@ -1,10 +1,10 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
 A claim is measured in cases: on each task, against each rival and in each metric. For each kind of data
-(`verdict.Data`), it gets one verdict, from the mean effect over the tasks. It must hold in each comparison (a rival and
-a metric), so the weakest comparison decides. The p-values of a paper's claims are corrected for multiple testing,
-separately for each kind of data. Claims about measured seconds and memory are corrected separately from the others,
-because these measurements differ from run to run. Thus all other verdicts depend only on the models.
+(`verdict.Data`), a claim gets one verdict, from the mean effects over the tasks. It must hold in each comparison (a
+rival and a metric), so the weakest comparison decides. The p-values of a paper's claims are corrected for multiple
+testing, separately for each kind of data. Claims about measured seconds and memory are corrected separately from other
+claims, because these measurements differ from run to run. Thus all other verdicts depend only on the models.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -52,7 +52,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """The measurement for a claim in one case, the reason if the case does not count, and a remark on the fits."""
+    """The measurement of a claim in one case.
+
+    `obstacle` is the reason why the case does not count for the verdict; None if it counts. `remark` is about the fits.
+    """
 
     case: ClaimCase
     measurement: Measurement
@@ -62,7 +65,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim on one kind of data: its cases on these data and, if any case counts, the effect that decides."""
+    """A claim and its cases on one kind of data, with the effect that decides if any case counts."""
 
     claim: Claim
     data: Data | None
@@ -72,12 +75,19 @@ class Judged:
 
     @property
     def family(self) -> tuple[Data | None, bool]:
-        """The family of tests with jointly corrected p-values: the kind of data, and whether a cost is measured."""
+        """The kind of data, and whether the claim is about a measured cost.
+
+        The p-values of all claims with the same family are corrected together.
+        """
         return self.data, self.claim.test.is_measured_cost()
 
 
 def read_claims(paper: Paper) -> list[Claim]:
-    """Validate the claims of a paper; a wrong key raises a `UserError` with file, number of the claim and key."""
+    """Validate and return the claims of a paper.
+
+    Raise a `UserError` if a key is wrong, or if two claims make the same test. The message names the file, the number
+    of the claim and, if a key is wrong, the key.
+    """
     claims = []
     for n, values in enumerate(paper.claims, start=1):
         where = f"{paper.path}: claim {n}"
@@ -107,7 +117,7 @@ def known_tests() -> Mapping[str, type[ClaimTest]]:
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests and metrics of the papers' claims: inputs of the rule `test_claims`."""
+    """Return the modules that define the tests and metrics of the papers' claims, for the rule `test_claims`."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     tests = {type(claim.test).__module__ for claim in claims}
     metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}
@@ -140,7 +150,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
 def judge(claim: Claim, evidence: Evidence) -> list[Judged]:
     """Test a claim in every possible case and combine the cases on each kind of data.
 
-    If no case is possible, return a single entry with the first reason.
+    If no case is possible, the result has one entry, which states the first reason.
     """
     cases, reasons = examine(claim, evidence)
     if not cases:
@@ -172,7 +182,7 @@ def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
 
 
 def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, str], Measurement]:
-    """Return, for each pair (rival, measured quantity), the mean effect over the tasks."""
+    """Return the mean effect over the tasks for each pair of a rival and a measured quantity."""
     corpora = {each.task: each.corpus for each in evidence.tasks}
     parts: dict[tuple[str, str], list[tuple[str, Measurement]]] = {}
     for each in cases:

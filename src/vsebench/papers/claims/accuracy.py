@@ -27,7 +27,7 @@ from vsebench.papers.evidence import (
 class Accuracy(AgainstRivals):
     """The method is better than each rival in each metric.
 
-    For metrics of label sets, such as exact_match, method and rivals are written "variant/decision".
+    For metrics of label sets, such as exact_match, a claim names the method and the rivals as "method/decision".
     """
 
     effect = "difference of a metric (claimed: above 0)"
@@ -62,7 +62,7 @@ class Accuracy(AgainstRivals):
 
 
 class AccuracyByMargin(Accuracy):
-    """The method is better than each rival in each metric by more than a bound."""
+    """The method is better than each rival in each metric, by more than the bound `by`."""
 
     effect = "difference of a metric (claimed: above the claim's bound)"
 
@@ -73,7 +73,7 @@ class AccuracyByMargin(Accuracy):
 
 
 class AccuracyWithDecisions(AgainstRivals):
-    """With each of several decisions, the method is better than each rival with the same decision, in each metric."""
+    """For each of several decisions, the method is better in each metric than each rival with the same decision."""
 
     effect = "difference of a metric (claimed: above 0)"
 
@@ -103,7 +103,7 @@ class AccuracyWithDecisions(AgainstRivals):
 
 
 class SameAccuracy(AgainstRivals):
-    """In each metric, the method's value minus the rival's is within bounds."""
+    """The method's metric minus that of the rival lies within the bounds `within`, for each metric and rival."""
 
     effect = "difference of a metric (claimed: within the claim's bounds)"
 
@@ -119,6 +119,6 @@ class SameAccuracy(AgainstRivals):
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Measurement:
-    """Return how much better the first of two quantities is than the second, with a test against a bound."""
+    """Return by how much the first of two quantities is better than the second, with a test against `bound`."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)

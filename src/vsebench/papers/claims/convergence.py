@@ -17,7 +17,7 @@ from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableE
 class TimeToConverge(MultipleOfRival):
     """The method reaches its best epoch in less training time, or fewer epochs, than each rival.
 
-    The rival's value divided by the method's must be above `times`, which is 1 by default.
+    The value of the rival, divided by that of the method, must be above `times`, which is 1 by default.
     """
 
     pairs = "seeds"
@@ -41,7 +41,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; it is unknown if the limit on epochs stopped a fit (see `obstacle`)."""
+        """Return the ratio, or `UNKNOWN` if the limit on epochs stopped a fit (see `obstacle`)."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -54,9 +54,10 @@ class TimeToConverge(MultipleOfRival):
 
 
 class TimeToShare(AgainstRivals):
-    """To reach the same quality, each rival needs more than a given multiple of the method's training time.
+    """To reach the same quality, each rival needs more than `times` times the method's training time.
 
-    For each seed, this quality is a given share of the worse method's best validation metric, so both methods reach it.
+    The quality is chosen for each seed. It is a given share of the best validation metric of the worse of the two
+    methods, so both methods reach it.
     """
 
     effect = "ratio (claimed: above the claim's bound)"
@@ -82,7 +83,10 @@ class TimeToShare(AgainstRivals):
         return UNKNOWN if evidence.stopped(task, self.method, case.rival) else measured
 
     def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
-        """Return the training seconds in which the method and the rival reach the quality, given one seed's history."""
+        """Return the training seconds that the method and the rival need to reach the quality with one seed.
+
+        `history` contains the rows of the table HISTORY for this seed.
+        """
         both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
         if not all(len(values) for _, values in both):
             raise UntestableError(f"The run did not validate both {self.method} and {rival} epoch by epoch.")
@@ -96,7 +100,7 @@ class TimeToShare(AgainstRivals):
 
 
 def curve(history: pl.DataFrame) -> tuple[Values, Values]:
-    """Return the training seconds up to each validated epoch, and the epoch's validation metric."""
+    """Return the training seconds up to the end of each validated epoch, and the validation metrics of these epochs."""
     epochs = history.sort("epoch").with_columns(elapsed=pl.col("seconds").cum_sum())
     validated = epochs.filter(pl.col("validation").is_not_null())
     return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
@@ -107,7 +111,7 @@ class EpochsAtEqualSettings(AgainstRivals):
 
     The compared fits are those of the run's own search for settings. Every configuration that was tried for both
     methods counts, unless training diverged with one of the methods. If the limit on epochs ended one of these fits,
-    its best epoch is unknown, and so is the ratio.
+    the claim cannot be tested, because a later epoch may have been better.
     """
 
     effect = "ratio (claimed: above 1)"
@@ -131,10 +135,11 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Map each configuration that a search tried (its settings as JSON) to its best epochs, one per seed of the search.
+    """Return the best epochs of each configuration that the searches for a variant's settings tried.
 
-    An epoch is None if training diverged. If the limit on epochs ended training with one of the seeds, all epochs of
-    these settings are infinite.
+    The keys are the settings as JSON. The values are lists with one epoch per seed of the search. An epoch is None if
+    training diverged. If the limit on epochs ended training with one of the seeds, all epochs of these settings are
+    infinite.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}

@@ -19,7 +19,7 @@ class Growth(ClaimTest):
     effect = "exponent of growth (claimed: within the claim's bounds)"
     on_simulated = True  # only simulated data allow one size to vary while the others stay the same
 
-    # The size. With images and terms, the time is that of scoring an image; with the others, it is that of an epoch.
+    # The size. For images and terms, the time is that of scoring an image; for other sizes, it is that of an epoch.
     variable: Literal["pairs", "labels", "factors", "images", "terms"]
     between: Bounds | None = None
     at_most: float | None = None
@@ -43,7 +43,11 @@ class Growth(ClaimTest):
 
 
 class CostFormula(ClaimTest):
-    """At every size, the time is close to a fitted constant plus products of sizes with fitted coefficients."""
+    """At every size, the time is close to the value of a cost formula.
+
+    The formula is a constant plus products of sizes, each with a coefficient. The constant and the coefficients are
+    fitted.
+    """
 
     effect = "largest relative error of the formula (claimed: below the claim's bound)"
     on_simulated = True  # only simulated data allow one size to vary while the others stay the same
@@ -55,7 +59,7 @@ class CostFormula(ClaimTest):
         yield ClaimCase("largest error of the formula", data="simulated")
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the mean over repeats of the largest error."""
+        """Return the largest relative error of the formula, averaged over the repeats."""
         errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
         mean, half = float(errors.mean()), half_width(errors)
         return Fixed(Effect(mean, mean - half, mean + half, None, 0.0))

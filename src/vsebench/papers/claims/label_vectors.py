@@ -14,7 +14,7 @@ FEWEST = 3  # a data set must contain at least this number of words of each grou
 
 
 class LabelNeighbours(AtTasks):
-    """The share of siblings among a label's nearest labels is at least a given multiple of the share by chance.
+    """The share of siblings among a label's nearest labels is at least `times` times the share expected by chance.
 
     Both shares are means over the labels that have siblings. For one label, the share that is expected by chance is the
     number of its siblings / (number of labels - 1).
@@ -43,7 +43,10 @@ class LabelNeighbours(AtTasks):
 
 
 def shares(neighbours: pl.DataFrame) -> Values:
-    """Return the share of siblings among each label's neighbours, and the share expected by chance, (n_labels, 2)."""
+    """Return the share of siblings among each label's neighbours, and the share expected by chance.
+
+    The result has shape (n_labels, 2), with one column for each of the two shares.
+    """
     chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
     by_label = neighbours.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
     return by_label.select("share", "chance").to_numpy()
@@ -52,8 +55,8 @@ def shares(neighbours: pl.DataFrame) -> Values:
 class WordsApart(AtTasks):
     """Training decreases the cosines within a group of words more than the cosines within another group.
 
-    The decrease of a group is a mean over its words: for each word, the decrease of its mean cosine with the other
-    words of the group.
+    The decrease of a word is that of its mean cosine with the other words of its group. The decrease of a group is the
+    mean over its words.
     """
 
     effect = (
@@ -88,13 +91,16 @@ class WordsApart(AtTasks):
 
 
 def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
-    """Return each word's decrease in mean cosine, (n_words, 1), from tables of the trained and the fixed variant."""
+    """Return by how much training decreases the mean cosine of each word, as an array of shape (n_words, 1).
+
+    `tables` contains the label vectors of the trained variant, then those of the fixed variant.
+    """
     trained, fixed = (mean_cosines(table.filter(seed=seed), group) for table in tables)
     return (fixed - trained)[:, None]
 
 
 def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
-    """Return the mean cosine of each word with the other words of its group, (n_words,)."""
+    """Return the mean cosine of each word with the other words of its group, as an array of shape (n_words,)."""
     of_label = dict(vectors.select("label", "vector").iter_rows())
     group_vectors = np.array([of_label[word] for word in group], dtype=np.float64)
     cosines = group_vectors @ group_vectors.T

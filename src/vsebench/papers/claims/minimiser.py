@@ -1,8 +1,8 @@
 """A theorem on the scores that minimise a loss over pairs of labels, tested on exact risks.
 
-According to the theorem, the minimiser is f_u = log P(u in Y) + c, so it orders labels by their probabilities. f_u is
-the score of the label u, Y the label set of an image, and c a constant. The test draws distributions over label sets at
-random, and minimises the risk of each (`papers.pair_risks`).
+According to the theorem, the minimising scores are f_u = log P(u in Y) + c, so they order labels by probability. f_u is
+the score of the label u, Y the label set of an image, and c a constant. The test draws random distributions over label
+sets, and computes the minimising scores for each distribution (`papers.pair_risks`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,10 @@ WORDS = {"any": "any label sets", "independent": "independent labels", "one_labe
 
 
 class Minimiser(ClaimTest):
-    """For every distribution, the minimiser orders labels by probability or (`says: formula`) equals the formula."""
+    """For every distribution over label sets, the scores that minimise the risk order the labels by probability.
+
+    With `says: formula`, the claim is stronger: the scores equal the formula in the docstring of this module.
+    """
 
     effect = (
         "share of random distributions whose minimiser ranks a less probable label above a more probable one "

@@ -14,7 +14,7 @@ from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Val
 
 
 class RatioToRival(AgainstRivals):
-    """The ratio of each rival's quantity to the method's is above 1."""
+    """For each rival, the rival's quantity divided by the method's quantity is above 1."""
 
     effect = "ratio (claimed: above 1)"
     quantity: ClassVar[str]
@@ -23,10 +23,10 @@ class RatioToRival(AgainstRivals):
 
     @abstractmethod
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
-        """Return the compared quantity of one method, with one value for each seed or repeat, (n_pairs,)."""
+        """Return the compared quantity of one method for each seed or repeat, as an array of shape (n_pairs,)."""
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
-        """Return the numerator and the denominator, (n_pairs,) each."""
+        """Return the numerators and the denominators of the ratios, as two arrays of shape (n_pairs,)."""
         ours, theirs = (self.values(evidence, case.task, variant) for variant in (self.method, case.rival))
         return theirs, ours
 
@@ -42,7 +42,7 @@ class RatioToRival(AgainstRivals):
 
 
 class MultipleOfRival(RatioToRival):
-    """The ratio of each rival's quantity to the method's is above the claim's bound."""
+    """For each rival, the rival's quantity divided by the method's quantity is above the bound `times`."""
 
     effect = "ratio (claimed: above 1, or the claim's bound)"
 
@@ -53,7 +53,10 @@ class MultipleOfRival(RatioToRival):
 
 
 class CostOfRepeats:
-    """A measured cost: for each repeat, the median of a column of TIMING over the rows of a phase."""
+    """A measured cost, with one value per repeat.
+
+    The value is the median of a column of the table TIMING over the rows of a phase, such as the epochs.
+    """
 
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
     column: ClassVar[str] = "seconds"
@@ -67,7 +70,10 @@ class CostOfRepeats:
 
 
 class Memory(CostOfRepeats, RatioToRival):
-    """Training needs more peak memory with the method than with each rival; the rival's memory is the denominator."""
+    """Training needs more peak memory with the method than with each rival.
+
+    The effect is the memory of the method divided by that of the rival.
+    """
 
     quantity = "peak memory"
     column: ClassVar[str] = "peak_rss_bytes"
@@ -78,9 +84,9 @@ class Memory(CostOfRepeats, RatioToRival):
 
 
 class FullSampleLoss(RatioToRival):
-    """The method ends with a smaller full-sample loss (VSE-fs) on the training labels than each rival.
+    """The fitted method has a smaller full-sample loss (VSE-fs) on the training labels than each rival.
 
-    The scores of each method are shifted and scaled to minimise the loss.
+    The scores of each method are shifted and scaled beforehand, so that this loss is as small as possible.
     """
 
     reads = ("full_sample_loss",)

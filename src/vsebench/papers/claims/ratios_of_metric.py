@@ -1,4 +1,7 @@
-"""Claims about ratios of a metric between methods (means over images and seeds), judged by the ratios' intervals."""
+"""Claims about ratios of the methods' metrics, where a metric is a mean over images and seeds.
+
+The claims are judged by the intervals of the ratios.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +13,7 @@ from vsebench.papers.evidence import Evidence, ImageMetricName, Measurement, Met
 
 
 class GainOverBest(AtTasks):
-    """The relative gain of an ensemble over its best member is at least a bound."""
+    """The relative gain of an ensemble over its best member is at least the bound `at_least`."""
 
     effect = "relative gain over the best member (claimed: at least the claim's bound)"
 
@@ -68,8 +71,8 @@ def share(values: Values) -> Values:
 class SizeSpread(AtTasks):
     """A metric depends little on a size: its spread over variants of different sizes is below a bound.
 
-    Noise makes the spread too large rather than too small, because the extremes of noisy means are further apart than
-    the extremes of the true means.
+    The spread is (largest mean - smallest mean) / largest mean. Noise makes it too large rather than too small, because
+    the extremes of noisy means are further apart than the extremes of the true means.
     """
 
     effect = "spread of a metric over sizes (claimed: below the claim's bound)"
@@ -101,11 +104,14 @@ class SizeSpread(AtTasks):
 
 
 def spread(values: Values) -> Values:
-    """Return (largest - smallest) / largest of each row; 0 for a row of zeros."""
+    """Return (largest value - smallest value) / largest value for each row; 0 for a row of zeros."""
     largest = values.max(axis=1)
     return np.asarray((largest - values.min(axis=1)) / largest.clip(1e-12))
 
 
 def spread_of_siblings(values: Values) -> Values:
-    """Return the spread of sibling precision, given precision and sibling precision of each size, (m, 2 n_sizes)."""
+    """Return the spread of the sibling precision over sizes for each row, as an array of shape (m,).
+
+    The columns of `values`, (m, 2 n_sizes), are the precision and sibling precision of one size after another.
+    """
     return spread(values[:, 1::2])

@@ -13,7 +13,10 @@ ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 
 
 class SamplerDistance(AtTasks):
-    """Negatives that VSE-ens draws from sorted lists are distributed almost like negatives drawn by rank (Eq. 5)."""
+    """Negatives that VSE-ens draws from sorted lists are distributed almost like negatives drawn by rank.
+
+    Eq. 5 of the VSE-ens paper defines the distribution by rank.
+    """
 
     effect = (
         "total variation distance of the sampler from the rank sampler, divided by that of the uniform sampler: 0 for "
@@ -39,8 +42,8 @@ class SamplerDistance(AtTasks):
 class TrialsOfModel(AtTasks):
     """With a fitted model, a step of WARP computes on average at most as many scores as the paper's bound allows.
 
-    For Y labels, the bound is 1 + min((Y - 1) / rank, Y - 1), where the rank is the number of negatives that violate
-    the margin. For Y - 1, the image's number of negatives is used.
+    For Y labels, the bound of the WSABIE paper is 1 + min((Y - 1) / rank, Y - 1), where the rank is the number of
+    negatives that violate the margin. Here, Y - 1 is replaced by the number of negatives of the image.
     """
 
     effect = "mean ratio of the number of computed scores per step to the bound (claimed: at most 1)"
@@ -87,12 +90,13 @@ class TrialsGrow(AtTasks):
 
 
 class SampledRank(ClaimTest):
-    """WARP's expected loss is a ranking loss: with k violators, it is a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
+    """The expected loss of a step of WARP with k violators is a_1 + .. + a_k, where a_1 >= a_2 >= .. >= 0.
 
-    This loss, L~(k), is computed exactly, without results of a run, for a step with k violators (negatives that violate
-    the margin) among Y - 1 negatives. Draws are with replacement. The first violator is found at draw N with
-    probability (1 - p)^(N - 1) p, where p = k / (Y - 1). After Y - 1 draws without a violator, drawing ends with loss
-    0. So L~(k) = E[L(floor((Y - 1) / N))], where L(r) = 1 + 1/2 + .. + 1/r, and L(0) = 0.
+    A loss of this form is a ranking loss. Violators are negatives that violate the margin. With Y labels, the step
+    draws from Y - 1 negatives, with replacement. The probability that draw N finds the first violator is
+    (1 - p)^(N - 1) p, where p = k / (Y - 1). The loss of the step is then L(floor((Y - 1) / N)), where L(r) = 1 + 1/2 +
+    .. + 1/r and L(0) = 0. If none of Y - 1 draws finds a violator, the loss is 0. The expected loss, L~(k), is computed
+    exactly, without results of a run.
     """
 
     effect = "smallest of all increments a_k and all differences a_k - a_(k + 1) (claimed: at least 0)"
@@ -112,7 +116,10 @@ class SampledRank(ClaimTest):
 
 
 def sampled_loss(labels: int) -> Values:
-    """Return the loss L~(k) of `SampledRank` for k = 1 .. Y - 1, (Y - 1,); Y is the number of labels."""
+    """Return the expected loss L~(k) of `SampledRank` for k = 1 .. Y - 1, as an array of shape (Y - 1,).
+
+    Y is the number of labels, `labels`.
+    """
     negatives = labels - 1
     draws = np.arange(1, negatives + 1)
     weights = np.cumsum(1.0 / draws)[negatives // draws - 1]  # L(floor((Y - 1) / N)) for N = 1 .. Y - 1

@@ -24,10 +24,10 @@ FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
 class PooledPrecision(AgainstRivals):
     """The method's average precision over all pairs of an image and a label is higher than that of each rival.
 
-    The LSEP paper shows this in figure 3. A ranking loss does not determine the level of an image's scores, so raw and
-    normalised scores must agree. The analysis gives each image a value, and the mean of these values is the average
-    precision. The mean of a resample of the values approximates the average precision of the resampled images, to first
-    order in the numbers of times that the images are drawn.
+    The LSEP paper shows this in figure 3. A ranking loss does not determine the level of an image's scores, so the
+    claim must hold both for raw and for normalised scores. An analysis gives each image a value, such that the mean of
+    the values is the average precision. The mean over a resample of the images approximates the average precision of
+    this resample, to first order in the numbers of times that the images are drawn.
     """
 
     effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"
@@ -48,7 +48,10 @@ class PooledPrecision(AgainstRivals):
 
 
 def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seeds: Iterable[int]) -> list[Values]:
-    """Return the images' values (see `PooledPrecision`) as one array, (n_images, 1), per seed, in ascending order."""
+    """Return the values of the images (see `PooledPrecision`) for each seed, in ascending order of seeds.
+
+    Each array has shape (n_images, 1), with the images in ascending order.
+    """
     table = evidence.requested("pooled_average_precision", task, variant).filter(normalised=normalised)
     table = table.filter(pl.col("seed").is_in(list(seeds)))
     if table.is_empty():
@@ -58,11 +61,11 @@ def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seed
 
 
 class ThresholdDifficulty(AtTasks):
-    """Among the images with a label, the label's thresholds grow with the difficulty of the image.
+    """Among the images that have a label, the label's thresholds are higher for more difficult images.
 
-    The level of an image's scores and thresholds is arbitrary. Therefore the thresholds are measured relative to the
-    mean, the log sum and the maximum of the scores, and these forms must agree. The effect is the mean correlation over
-    labels and seeds.
+    The level of an image's scores and thresholds is arbitrary. Therefore the thresholds are measured in three forms:
+    relative to the mean, the log sum and the maximum of the image's scores. All forms must agree. The effect is the
+    correlation of thresholds with difficulty, averaged over labels and seeds.
     """
 
     effect = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"

@@ -1,4 +1,4 @@
-"""Claims about a setting: the models with two of its values are compared over images and seeds."""
+"""Claims about a setting: models with two values of the setting are compared over images and seeds."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -23,20 +23,23 @@ from vsebench.papers.evidence import (
 
 
 class TwoValues(AtTasks):
-    """A test that compares two values of a setting; the run varies this setting (key `sweeps`)."""
+    """A test that compares two values of a setting, which the run must vary (key `sweeps`)."""
 
     parameter: str  # the setting
     metric: MetricName
 
     @abstractmethod
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return two values; the effect is how much better the metric is with the first, or the metrics' quotient."""
+        """Return the two values of the setting that are compared.
+
+        The effect is the improvement of the metric from the second value to the first, or the ratio of the two metrics.
+        """
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
 
     def ranks_of_values(self, evidence: Evidence, case: ClaimCase) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
-        """Return, for each of the two values, the tables RANKS, one per seed."""
+        """Return the tables RANKS for the first value and those for the second value, one table per seed."""
         values = self.values(evidence, case)
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.task, self.method)]
         ours, theirs = ([table.filter(pl.col("value") == value) for table in tables] for value in values)
@@ -50,12 +53,12 @@ class TwoValues(AtTasks):
         return evidence.sweeps.filter(**keys, parameter=self.parameter)
 
     def best_value(self, evidence: Evidence, task: Task, bounds: Bounds) -> float:
-        """Return the value in a range with the best mean validation metric; see the function `best_value`."""
+        """Return the value within `bounds` that has the best mean validation metric (function `best_value`)."""
         sweep = self.sweep(evidence, task).filter(metric=self.metric)
         return best_value(sweep, bounds, n_seeds=len(evidence.cases(task, self.method)))
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return a sentence for each of the two values for which a limit stopped a fit; None if none was stopped."""
+        """Return a sentence for each of the two values with which a limit stopped a fit; None if no fit was stopped."""
         stopped = self.sweep(evidence, case.task).filter("at_limit")
         limit = "iterations" if stopped["epochs"].null_count() else "epochs"
         sentences = []
@@ -75,7 +78,7 @@ class TwoValues(AtTasks):
 class Setting(TwoValues):
     """The best value of a setting in one range gives better rankings than the best value in another range.
 
-    Validation chooses both values.
+    For each range, validation chooses the best value.
     """
 
     effect = "difference of a metric (claimed: above 0)"
@@ -93,7 +96,7 @@ class Setting(TwoValues):
             yield ClaimCase.at(task, self.metric)
 
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return the better and the worse value."""
+        """Return the best value in the range `better`, then the best value in the range `worse`."""
         return [self.best_value(evidence, case.task, bounds) for bounds in (self.better, self.worse)]
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
@@ -112,7 +115,7 @@ class Setting(TwoValues):
 
 
 class StatedOptimum(TwoValues):
-    """The stated value of a setting is the best one, or almost as good as the value that is best in validation."""
+    """The value that the paper states for a setting is the best one in validation, or almost as good."""
 
     effect = (
         "difference of a metric between the best value in validation and the stated value (claimed: at most the "
@@ -146,7 +149,7 @@ def quotient(values: Values) -> Values:
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return that value in a range which has the best mean validation metric.
+    """Return the value within `bounds` that has the best mean validation metric.
 
     Values without results for all seeds, because training diverged, are left out. If no value is left, raise an
     `UntestableError`.

@@ -24,7 +24,10 @@ from vsebench.papers.evidence import (
 
 
 class SiblingPrecision(AgainstRivals):
-    """The method has a higher sibling precision, or ratio of sibling precision to precision, than each rival."""
+    """The method has a higher sibling precision than each rival.
+
+    With `ratio: true`, the ratio of sibling precision to precision is compared instead.
+    """
 
     effect = "difference of sibling precision (claimed: above 0)"
     reads = ("lists",)
@@ -45,12 +48,18 @@ class SiblingPrecision(AgainstRivals):
 
 
 def of_siblings(values: Values) -> Values:
-    """Return the difference in sibling precision, given the precision and sibling precision of two methods, (m, 4)."""
+    """Return the sibling precision of the first method minus that of the second, as an array of shape (m,).
+
+    The columns of `values`, (m, 4), are the precision and sibling precision of the first method, then of the second.
+    """
     return values[:, 1] - values[:, 3]
 
 
 def of_ratios(values: Values) -> Values:
-    """Return the method's ratio of sibling precision to precision, minus that of the rival."""
+    """Return the first method's ratio of sibling precision to precision, minus that of the second method.
+
+    The columns of `values` are those of `of_siblings`.
+    """
     ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
     return np.asarray(ours - theirs)
 
@@ -58,8 +67,8 @@ def of_ratios(values: Values) -> Values:
 class NoisierLabels(ClaimTest):
     """With more wrong labels, the method's metric falls by a larger factor than a steadier quantity.
 
-    The steadier quantity is the metric of another variant or, if none is named, the method's sibling precision at the
-    same cut-off.
+    The steadier quantity is the metric of the variant `steadier`. If the claim names no such variant, it is the
+    method's sibling precision at the cut-off of the metric.
     """
 
     effect = (
@@ -89,7 +98,7 @@ class NoisierLabels(ClaimTest):
         return int(self.metric.partition("@")[2])
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the task on the noisy data set for each protocol that has results on both data sets."""
+        """Yield the task on the noisy data set as a case, for each protocol that has results on both data sets."""
         pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
         tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
         if not tasks:
@@ -115,6 +124,9 @@ class NoisierLabels(ClaimTest):
 
 
 def log_ratio(values: Values) -> Values:
-    """Return the log of the effect, (m,); `values`, (m, 4): both quantities with clean labels, then with noisy ones."""
+    """Return the logarithm of the effect, as an array of shape (m,).
+
+    The columns of `values`, (m, 4), are the metric and the steadier quantity with clean labels, then with noisy labels.
+    """
     metric, steadier, noisy_metric, noisy_steadier = np.log(values.clip(1e-12)).T
     return np.asarray((noisy_steadier - steadier) - (noisy_metric - metric))
