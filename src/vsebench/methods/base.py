@@ -39,11 +39,14 @@ class Settings(Strict):
         return self
 
     def given(self) -> dict[str, Any]:
-        """Return the settings that were given explicitly, as values for JSON; all others have their defaults."""
+        """Return the explicitly given settings, without those left at their defaults, as values for JSON."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return a copy with these changes; a mistake in them raises a `UserError` that begins with `where`."""
+        """Return a copy of the settings with the new values in `changes` (setting -> value).
+
+        If a new value is not valid, a `UserError` is raised, which begins with `where`.
+        """
         return check(type(self), self.given() | changes, where)
 
 
@@ -55,7 +58,7 @@ class FactorSettings(Settings):
 
 @dataclass(frozen=True)
 class Progress:
-    """The loss of an epoch and, for methods that sample, the mean number of negatives that a step examines."""
+    """The loss of an epoch and, for some methods, the mean number of negatives that a step examines."""
 
     loss: float | None  # None for third-party packages that do not report it
     trials: float | None = None
@@ -70,7 +73,7 @@ class Solved:
 
     converged: bool
     iterations: int
-    gradient: float  # the largest absolute value of its components
+    gradient: float  # the largest absolute value of the gradient's components
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ class Size:
 
 
 class Fitter(ABC):
-    """The base class of `Method` and `Control`, which are built from a problem and settings, and return a model.
+    """Base class of all methods and controls.
+
+    An instance is created for a problem and the method's settings. Its method `model` returns the trained model.
 
     Attributes
     ----------
@@ -113,12 +118,13 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound, in bytes, on the memory that a fit or its model needs; 0 if no bound is known.
+        """Return a lower bound on the memory, in bytes, that a fit or its model needs.
 
-        The bound counts only the matrices that become too large first: those whose numbers of rows and columns both
-        come from `size` or the settings. By default, these are the embeddings that a method learns: those of labels and
-        of features, or, if the method reads no features, those of labels and of images. If the bound exceeds the memory
-        that the process can use, the fit is refused before it begins.
+        If the bound exceeds the memory that the process can use, the fit is refused before it begins. The bound counts
+        only the matrices that become too large first: those whose numbers of rows and columns are given by `size` or
+        `settings`. By default, a method that reads features is assumed to store one embedding per label and per
+        feature. Any other method is assumed to store one per label and per image. For methods without the setting
+        `factors`, the default bound is 0.
         """
         if not isinstance(settings, FactorSettings):
             return 0
@@ -131,7 +137,7 @@ class Fitter(ABC):
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why the method cannot run on a task with these inputs (keys of `needs.NEEDS`); None if it can run."""
+        """Return why the method cannot run with the inputs `provided` (keys of `needs.NEEDS`), or None if it can."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
@@ -165,18 +171,22 @@ class Member(Settings):
 
 
 class EnsembleSettings(Settings):
-    """Settings of an ensemble; `fit` fills them in from the records of the members' fits."""
+    """Settings of an ensemble, which the stage `fit` reads from the records of the members' fits."""
 
     members: list[Member] = Field(min_length=2)
 
 
 class Ensemble(Control):
-    """A weighted sum of the scores f_m of other variants of the run, which the ensemble's file lists under `members`.
+    """A weighted sum of the scores of other variants of the run.
+
+    The ensemble's file lists these variants under `members`. If f_m(x) are the scores of member m for an image x, the
+    scores of the ensemble are
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
-    The standard deviations are measured and the weights are chosen on the validation images, with models that were not
-    trained on these images.
+    where weight_m is the weight of member m, and deviation_m is the standard deviation of the member's scores. The
+    deviations are measured and the weights are chosen on the validation images, with models that were not trained on
+    these images.
 
     Attributes
     ----------
@@ -192,7 +202,7 @@ class Ensemble(Control):
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models; each equals the model of the member's own fit with this seed."""
+        """Train all members, and return models that are equal to those of the members' own fits with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:
@@ -225,12 +235,15 @@ def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> 
 
 
 def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> Settings:
-    """Validate a method's settings; a mistake raises a `UserError` that names `where` and the key."""
+    """Return the settings of a method with the given values.
+
+    If a value is not valid, a `UserError` is raised that names `where` and the key.
+    """
     return check(method.settings_type, values, where)
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return the message for a method's file that contains `epochs` but must not, or lacks `epochs` but needs it."""
+    """Return the message for a method's file that lacks the key `epochs`, or that must not have this key."""
     if issubclass(method, Method):
         return f"this key is missing; {method.__name__} is trained in epochs; give maximum and patience"
     return f"{method.__name__} is not trained in epochs; remove this key"

@@ -45,7 +45,10 @@ class LightfmWarp(Method):
         return epoch_of(self.lightfm, self.positives)
 
     def model(self) -> Embeddings:
-        """Return the model with the labels' biases as an additional factor; the images' biases do not affect ranks."""
+        """Return the model, with the labels' biases as an additional factor.
+
+        The images' biases are left out, because they do not affect the ranks of an image's labels.
+        """
         ones = np.ones((len(self.lightfm.user_embeddings), 1), dtype=np.float32)
         image = np.hstack([self.lightfm.user_embeddings, ones])
         label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])
@@ -94,7 +97,12 @@ def new_lightfm(settings: LightfmSettings, seed: int) -> LightFM:
 
 
 def epoch_of(lightfm: LightFM, positives: sparse.coo_matrix, rows: sparse.csr_matrix | None = None) -> Progress:
-    """Train for one epoch; the loss is NaN if a parameter is no longer finite, and None otherwise."""
+    """Train for one epoch.
+
+    The loss is NaN if a parameter is no longer finite. Otherwise, it is None, because LightFM does not report it.
+
+    rows : the features of the images; None: each image has its own vector
+    """
     try:
         lightfm.fit_partial(positives, user_features=rows, epochs=1, num_threads=1)
     except ValueError:  # "Not all estimated parameters are finite"; inputs were checked before

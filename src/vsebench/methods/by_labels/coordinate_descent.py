@@ -34,13 +34,14 @@ IMAGES_PER_DRAW = 1 << 14
 
 @dataclass(frozen=True)
 class Objective:
-    """The loss that is minimised: see `vsebench.kernels.full_sample`.
+    """The parameters of the loss that `vsebench.kernels.full_sample` defines.
 
     Attributes
     ----------
-    weights : (n_pairs,) float32, w_ic of the positives, in the order of the label matrix
-    penalties : (n_labels,) float32, beta_c
-    gamma, regularisation : gamma and lambda
+    weights : (n_pairs,) float32, w_ic, the weight of each positive, in the order of the label matrix
+    penalties : (n_labels,) float32, beta_c, the weight of label c in all pairs that are not positives
+    gamma : the weight of the labels' vectors in an image's extended vector
+    regularisation : lambda, the penalty on squared vectors
     nu : the exponent in `penalty_scales`, which returns the factors m_i and m_c of the penalties
     """
 
@@ -52,15 +53,16 @@ class Objective:
 
 
 def chunks_of_images(n_images: int) -> list[tuple[int, int]]:
-    """Return, for each chunk, its first image and the image after its last one."""
+    """Return the chunks of images as pairs (start, stop), which stand for the images `start` to `stop` - 1."""
     return even_chunks(n_images, padded_size(math.ceil(n_images / IMAGE_CHUNKS)))
 
 
 class FullSample(Method):
-    """Coordinate descent on an `Objective`. One epoch is one iteration: all images, then all labels.
+    """Base class of methods that minimise an `Objective` by coordinate descent.
 
-    Kernels read the images in the order of `order`: images with few labels first. The work is cut into independent
-    chunks, and sums over images have a fixed order, so results do not depend on the number of threads.
+    An epoch updates all images, then all labels. The kernels process images with few labels first; the attribute
+    `order` lists the images in this order. The work is divided into independent chunks, and sums over images have a
+    fixed order, so results do not depend on the number of threads.
     """
 
     needs = frozenset({"known_labels"})
@@ -111,7 +113,10 @@ class FullSample(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
-        """Return the initial image vectors u_i = v_i, drawn in the order of the data set, in chunks to save memory."""
+        """Return initial vectors of the images in the kernels' format and order, (K / 16, n_images, 16).
+
+        The vectors are drawn in the order of the data set, in chunks to save memory.
+        """
         blocks = roomy(padded_size(self.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)
@@ -121,7 +126,11 @@ class FullSample(Method):
         return blocks
 
     def _sweep_images(self) -> tuple[Matrix, float]:
-        """Update the images; return H^I = sum_i u_i u_i' and the sum of the m_i |v_i|^2."""
+        """Update all images, and return two sums over the images i: the sum of u_i u_i' and that of m_i |v_i|^2.
+
+        Image i has the vector v_i, the extended vector u_i and the penalty factor m_i. The first sum, (K, K), is
+        called H^I.
+        """
         labels = LabelSide(
             self.labels, self._label_changes(), self.penalties, self._squared_norms(), in_blocks(self._label_hessian())
         )
@@ -167,7 +176,7 @@ class FullSample(Method):
         return changes
 
     def _label_hessian(self) -> Matrix:
-        """Return H^C = sum_c beta_c v_c v_c'."""
+        """Return H^C, (K, K), the sum of beta_c v_c v_c' over all labels c with vectors v_c and weights beta_c."""
         weighted: Matrix = self.labels * self.penalties[:, None]
         product: Matrix = weighted.T @ self.labels
         return product
@@ -177,7 +186,10 @@ class FullSample(Method):
         return norms
 
     def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
-        """Return the loss (see `Objective`), computed with the labels' vectors before their update."""
+        """Return the loss after the update of the images and before the update of the labels.
+
+        The arguments are the two sums that `_sweep_images` returns.
+        """
         norms = self._squared_norms()
         positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)

@@ -16,8 +16,9 @@ def rows_and_columns(
 ) -> tuple[Rows, Columns]:
     """Return the positives twice: sorted by image, and sorted by label.
 
-    `order` lists the images in the kernels' order; `weights`, (n_pairs,), contains the w_ic in the order of `train`. In
-    `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of LANES.
+    `order` lists the images in the kernels' order. `weights`, (n_pairs,), contains the weight w_ic of each pair of
+    `train`. `gamma` is used only for `Columns.roots`. In `Columns`, the positives of a label occupy consecutive
+    positions of the arrays, called slots. The number of slots of a label is rounded up to a multiple of LANES.
 
     The following example has three labels, and LANES = 4 instead of 16. Image 0 has the labels 0, 1 and 2, image 1 has
     label 1, and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the
@@ -30,7 +31,7 @@ def rows_and_columns(
 
         Columns     slot          0  1  2  3 | 4  5  6  7 | 8  9 10 11
         degrees     2, 3, 1       label 0    | label 1    | label 2
-        tiles       0, 1, 2, 3    here one tile of four slots per label; label c starts at slot LANES tiles[c]
+        tiles       0, 1, 2, 3    here one tile of four slots per label; label c starts at slot LANES * tiles[c]
         images                    1  2  -  - | 0  1  2  - | 2  -  -  -        -: padding, 0 in all arrays
     """
     degrees = np.diff(train.offsets)[order]
@@ -60,15 +61,20 @@ def rows_and_columns(
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices that sort numbers >= 0 stably; the smallest integer type that fits makes the sort faster."""
+    """Return the indices that sort numbers >= 0 in ascending order; equal numbers keep their order.
+
+    For speed, the numbers are first converted to the smallest integer type that can hold them.
+    """
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 
 
 def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
-    """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha, (n_labels,) float32, where chi_c is the frequency of label c.
+    """Return the weight beta_c of each label c in all pairs that are not positives, (n_labels,) float32.
 
-    The formula is in section 3.1.1 of the VSE-fs paper. If alpha > 0, beta_c is 0 for a label that never occurs.
+    The weight is beta_c = beta_0 chi_c^alpha / sum_k chi_k^alpha, where chi_c is the number of images with label c, and
+    k runs over all labels. The formula is in section 3.1.1 of the VSE-fs paper. If alpha > 0, the weight of a label
+    that never occurs is 0.
     """
     popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha
@@ -82,11 +88,12 @@ def penalty_scales(
     """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
 
     The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
-    and beta_c for the others. Likewise, the factor of a label is W_c^nu. If all pairs of an image or of a label have
-    weight 0, its factor is 1, so that the penalty makes its vector 0.
+    and beta_c for all other labels c. Likewise, the factor of a label is W_c^nu, where W_c is the total weight of its
+    pairs with all images. If all pairs of an image or of a label have weight 0, its factor is 1, so that the penalty
+    makes its vector 0.
 
-    weights : (n_pairs,), w_ic
-    penalties : (n_labels,), beta_c
+    weights : (n_pairs,), w_ic, the weight of each positive
+    penalties : (n_labels,), beta_c, the weight of label c in all other pairs
 
     Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
     RecSys 2022, in the notation of VSE-fs.
@@ -102,14 +109,18 @@ def penalty_scales(
 
 
 def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
-    """Cut rows, given by their offsets, into at most `n_chunks` chunks with about the same number of pairs."""
+    """Divide rows into at most `n_chunks` chunks that contain about the same number of pairs.
+
+    Row r contains the pairs offsets[r] to offsets[r + 1] - 1. A chunk (start, stop) consists of the rows `start` to
+    `stop` - 1.
+    """
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]
 
 
 def in_blocks(hessian: Matrix) -> NDArray[np.float32]:
-    """Return a (K, K) matrix in the kernels' order, (K / 16, K, 16): blocks of 16 columns."""
+    """Return a matrix, (K, K), in the kernels' format: blocks of 16 columns, (K / 16, K, 16)."""
     k = len(hessian)
     blocks = aligned(k // LANES, k, LANES)
     blocks[:] = hessian.reshape(k, k // LANES, LANES).swapaxes(0, 1)

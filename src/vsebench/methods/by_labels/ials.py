@@ -1,6 +1,7 @@
 """iALS: weighted least squares over all pairs of an image and a label; penalties grow with the number of positives.
 
-With s_ic = <u_i, v_c>, n images, |C| labels, |C_i| labels of image i and n_c images with label c, the loss is
+Let u_i be the vector of image i, v_c that of label c, and s_ic = <u_i, v_c> their score. With n images, |C| labels,
+|C_i| labels of image i and n_c images with label c, the loss is
 
     sum over positives of (1 - s_ic)^2  +  alpha_0 sum over all pairs of s_ic^2
     + lambda (sum_i (|C_i| + alpha_0 |C|)^nu |u_i|^2 + sum_c (n_c + alpha_0 n)^nu |v_c|^2)
@@ -11,7 +12,7 @@ these penalties.
 
 The loss is minimised by the coordinate descent of VSE-fs with gamma = 0, so the vectors of an image's labels are not
 added to the image's vector. Let t = 1 / (1 + alpha_0). The two terms of a positive add up to (s_ic - t)^2 / t + 1 - t.
-If all vectors are written as sqrt(t) times new vectors, whose scores are s, the loss is
+Replace each vector by sqrt(t) times a new vector, and let s be the scores of the new vectors. Then the loss is
 
     t^2 [ sum over positives of (1 - s)^2 / t  +  alpha_0 sum over other pairs of s^2  +  lambda / t (...) ]
     + (1 - t) times the number of positives

@@ -1,4 +1,4 @@
-"""The settings of iALS, which `ials` and `irspack_ials` share; `ials` states the loss."""
+"""The settings of iALS, for the methods `ials` and `irspack_ials`; the module `ials` defines the loss."""
 
 from pydantic import Field
 

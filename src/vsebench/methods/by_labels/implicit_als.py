@@ -1,8 +1,8 @@
-"""ALS (alternating least squares) from the package implicit: conjugate gradients, one weight for all negatives.
+"""ALS (alternating least squares) by conjugate gradients, from the package implicit.
 
 Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
-Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels
-count once per image. The package is optional (`make setup-peers`).
+Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. All
+negatives have the same weight. A label counts once per image. The package is optional (`make setup-peers`).
 """
 
 import math
@@ -19,14 +19,14 @@ from vsebench.models import Embeddings
 
 
 class AlsSettings(FactorSettings):
-    """Settings of implicit ALS."""
+    """Settings of ALS from the package implicit."""
 
     confidence: float = Field(gt=0)  # weight of a positive; negatives have weight 1
     regularisation: float = Field(ge=0)  # the L2 penalty on each vector
 
 
 class ImplicitAls(Method):
-    """Implicit ALS; an epoch solves for the images, then for the labels."""
+    """ALS from the package implicit; an epoch updates the vectors of all images, then those of all labels."""
 
     settings_type = AlsSettings
     needs = frozenset({"known_labels"})

@@ -1,4 +1,4 @@
-"""iALS from the package irspack: conjugate gradients on the loss of `ials`.
+"""iALS from the package irspack, which minimises the loss of `ials` by conjugate gradients.
 
 Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
 RecSys 2022; Takacs, Pilaszy and Tikk, "Applications of the conjugate gradient method for implicit feedback

@@ -1,6 +1,6 @@
 """Linear models of an image's known labels: each known label adds a weight to the score of every other label.
 
-X is the binary label matrix, in which a label counts once per image.
+In this module's docstrings, X is the binary label matrix, in which a label counts once per image.
 """
 
 from typing import ClassVar
@@ -26,8 +26,10 @@ class EaseSettings(Settings):
 class Ease(Control):
     """EASE: weights that predict each label from an image's other labels, in closed form.
 
-    Source: Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019, Eq. 8: with
-    P = (X^T X + lambda I)^-1, the weights are B = I - P diag(1 / diag P), whose diagonal is zero.
+    With P = (X^T X + lambda I)^-1, where X is the binary label matrix, the weights are B = I - P D. Here, D is the
+    diagonal matrix diag(1 / diag P), which contains the reciprocals of P's diagonal. The diagonal of B is zero.
+
+    Source: Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019, Eq. 8.
     """
 
     settings_type: ClassVar[type[EaseSettings]] = EaseSettings
@@ -50,7 +52,10 @@ class Ease(Control):
         return LabelWeights(weight)
 
     def ridge(self, frequency: NDArray[np.float64]) -> NDArray[np.float64] | float:
-        """Return what is added to the diagonal of X'X; `frequency`, (n_labels,), is each label's number of images."""
+        """Return what is added to the diagonal of X'X: one number for all labels, or one per label, (n_labels,).
+
+        `frequency`, (n_labels,), contains the number of images with each label.
+        """
         return float(self.settings.regularisation)
 
 
@@ -63,9 +68,11 @@ class EdlaeSettings(EaseSettings):
 class Edlae(Ease):
     """EDLAE: EASE with a penalty that grows with a label's frequency, as if training dropped known labels at random.
 
+    The weights are computed as in `Ease`, but with P = (X^T X + lambda I + p / (1 - p) diag(X^T X))^-1, where p is the
+    setting `dropout`. With p = 0, this is EASE.
+
     Source: Steck, "Autoencoders that don't overfit towards the identity", NeurIPS 2020, the full-rank model with all
-    emphasis on dropped labels: with P = (X^T X + lambda I + p / (1 - p) diag(X^T X))^-1, the weights are
-    B = I - P diag(1 / diag P), whose diagonal is zero. With p = 0, this is EASE.
+    emphasis on dropped labels.
     """
 
     settings_type = EdlaeSettings
@@ -92,9 +99,11 @@ def table_memory(size: Size) -> int:
 class ItemKnn(Control):
     """Label neighbours: the weights are a label's similarities to its nearest neighbours.
 
-    Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_a images have label a, and n_ab have both a and b. Here, each
-    label to score keeps the similarities to its nearest neighbours; in the source, each known label does.
+    The similarity of labels a and b is a shrunk cosine, n_ab / (sqrt(n_a n_b) + shrinkage), where n_a images have label
+    a, n_b have label b, and n_ab have both. Each label to score keeps the similarities to its nearest neighbours; in
+    the source, each known label does.
+
+    Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004.
     """
 
     settings_type = KnnSettings
@@ -124,7 +133,7 @@ class Rp3BetaSettings(Settings):
 
 
 class Rp3Beta(Control):
-    """RP3beta: a label's score is the probability that a random walk ends at it, divided by its frequency^beta.
+    """RP3beta: a label's score is the probability that a random walk ends there, divided by the label's frequency^beta.
 
     The walk takes three steps: from an image to one of its labels a, then to one of the n_a images j with a, and then
     to one of the |C_j| labels of j. In each step, all choices have the same probability. The probability of the first
@@ -177,7 +186,10 @@ def invert(matrix: NDArray[np.float64]) -> None:
 
 
 def keep_largest(rows: NDArray[np.float64], n: int) -> None:
-    """Set all numbers but the n largest of each row to 0; of equal numbers, those of the first labels are kept."""
+    """Set all numbers but the n largest of each row to 0, in place.
+
+    Of equal numbers, those in the first columns are kept.
+    """
     if n < rows.shape[1]:
         order = np.argsort(-rows, axis=1, kind="stable")
         np.put_along_axis(rows, order[:, n:], 0.0, axis=1)

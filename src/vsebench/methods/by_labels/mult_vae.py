@@ -7,8 +7,9 @@
 
     loss    - sum over the image's labels u of log softmax(f)_u + weight / 2 sum over k of (m_k^2 + exp(v_k) - v_k - 1)
 
-Both networks have hidden layers with tanh; those of the second have the sizes of the first in reverse order. The weight
-of the last term, the divergence from the prior, grows linearly from 0 during the first `annealing` epochs.
+The hidden layers of both networks have tanh activations. The second network has hidden layers of the same sizes as the
+first, in reverse order. The last term of the loss is the divergence from the prior. Its weight grows linearly from 0 to
+the setting `divergence` during the first `annealing` epochs.
 
 Source: Liang, Krishnan, Hoffman and Jebara, "Variational autoencoders for collaborative filtering", WWW 2018. Weights
 are initialised and updated like those of the other networks (`methods.networks.layers`).
@@ -76,7 +77,10 @@ class MultVae(Method):
         return Progress(total / n_images)
 
     def step(self, images: NDArray[np.int64], weight: float) -> float:
-        """Take a step on the mean loss of a batch, and return the sum of the losses of the batch's images."""
+        """Take a gradient step on the mean loss of the images `images`, and return the sum of their losses.
+
+        `weight` is the weight of the divergence from the prior.
+        """
         encoded, outputs = self.encoder.forward(self.dropped(self.inputs[images]))
         mean, log_variance = np.split(outputs, 2, axis=1)
         noise = np.exp(log_variance / 2) * self.noise.standard_normal(mean.shape, dtype=np.float32)
@@ -94,7 +98,10 @@ class MultVae(Method):
         return total
 
     def dropped(self, rows: sparse.csr_array) -> sparse.csr_array:
-        """Drop labels at random, and scale the others to keep the expected sum."""
+        """Drop labels at random from `rows`, in place, and return `rows`.
+
+        The values of the other labels are scaled up, so that the expected sum of a row stays the same.
+        """
         kept = self.dropout.random(rows.nnz, dtype=np.float32) >= self.settings.dropout
         rows.data *= kept / np.float32(1 - self.settings.dropout)
         return rows
@@ -112,9 +119,9 @@ class LabelAutoencoder(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    hidden : for each layer before the scores, its weights and, in the last row, its intercepts: (inputs + 1, units)
-        float32. The number of layers is odd; the middle layer, which computes the latent variables, is linear, and all
-        others have tanh as activation
+    hidden : one matrix per layer before the scores, (inputs + 1, units) float32: the layer's weights and, in the last
+        row, its intercepts. The number of layers is odd. The middle layer computes the latent variables and is linear;
+        all other layers have tanh as activation
     label : (n_labels, units + 1) float32: the weights of each label, and its intercept
     """
 
@@ -146,7 +153,10 @@ class LabelAutoencoder(ModelOfFields, Embedded):
 
 
 def unit_rows(labels: LabelMatrix) -> sparse.csr_array:
-    """Return each image's labels as a vector of unit length, CSR (n_rows, n_labels) float32; zeros if it has none."""
+    """Return the labels of each image as a vector of unit length, in the rows of a CSR matrix.
+
+    The matrix is float32, (n_rows, n_labels). The row of an image without labels is zero.
+    """
     sizes = labels.n_labels_of_row
     values = np.repeat(1 / np.sqrt(np.maximum(sizes, 1)), sizes).astype(np.float32)
     shape = (labels.n_rows, labels.n_labels)

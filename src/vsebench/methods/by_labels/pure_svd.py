@@ -1,7 +1,8 @@
-"""PureSVD: the label matrix, in which a missing label is 0, projected onto its first right singular vectors.
+"""PureSVD: the scores are the rows of the binary label matrix, projected onto its first right singular vectors.
 
-With the label matrix X = U S Q' truncated to K factors, the scores of an image whose row of X is x are x Q Q'. The
-columns of Q are the K eigenvectors of X' X with the largest eigenvalues. A label counts once per image.
+Let X be the label matrix, and U S Q' its singular value decomposition, truncated to K factors. An image whose row of X
+is x has the scores x Q Q'. The columns of Q are the K eigenvectors of X' X with the largest eigenvalues. A label counts
+once per image.
 
 Source: Cremonesi, Koren and Turrin, "Performance of recommender algorithms on top-N recommendation tasks", RecSys 2010.
 """

@@ -20,7 +20,7 @@ from vsebench.models import Embeddings
 class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
-    learning_rate: float = Field(gt=0)  # eta, constant
+    learning_rate: float = Field(gt=0)  # eta, the same in all steps
     regularisation: float = Field(ge=0)  # the L2 penalty on the three vectors that a step changes
     deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
 
@@ -28,8 +28,9 @@ class SgdSettings(FactorSettings):
 class SgdMethod(Method):
     """Base class that prepares the embeddings, positives, rates and random numbers that the kernels need.
 
-    An epoch takes one step per positive; a label counts as often as it occurs on the image. A step depends on
-    those before it, so one thread takes all steps. With `InParts`, several threads take independent steps.
+    An epoch takes one step per positive; a label counts as often as it occurs on the image. A step depends on the
+    steps before it, so one thread takes all steps. In the subclass `InParts`, several threads can take independent
+    steps.
     """
 
     settings_type: ClassVar[type[Settings]] = SgdSettings

@@ -1,6 +1,6 @@
 """SLIM: each label is predicted from a few other labels of the image, with non-negative weights.
 
-Let x_c be column c of the binary label matrix X. Column c of the weights W minimises
+Let x_c be column c of the binary label matrix X. Column c of the weights W is the vector w that minimises
 
     1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 |w|_1   over w >= 0 with w_c = 0.
 

@@ -34,9 +34,10 @@ def start_memory(n_images: int, n_labels: int, factors: int) -> int:
 
 
 def roomy(*shape: int) -> Matrix:
-    """Return float32 zeros as `aligned` does; if they take too much memory, they are stored in a memory-mapped file.
+    """Return float32 zeros of the given shape, the first of which starts a cache line.
 
-    The file is in the folder for temporary files (TMPDIR). It has no name, so it vanishes with the array.
+    An array that would take too much memory is stored in a memory-mapped file in the folder for temporary files
+    (TMPDIR). The file has no name, so it vanishes with the array. If it cannot be created, a `UserError` is raised.
     """
     n_bytes = 4 * math.prod(shape)
     if not is_large(n_bytes):
@@ -56,7 +57,10 @@ def roomy(*shape: int) -> Matrix:
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:
-    """Shorten each row of a matrix, (n, K) float32, to a length of at most `maximum_norm`; 0: no limit."""
+    """Shorten each row of a matrix, (n, K) float32, in place, to a length of at most `maximum_norm`.
+
+    If `maximum_norm` is 0, nothing is changed.
+    """
     if maximum_norm > 0:
         lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
         matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

@@ -5,9 +5,10 @@ the same time, and image part a is trained with label part (a + r) mod P: its po
 part. After P rounds, each image part has been trained with each label part. Label parts are drawn anew in each epoch,
 so any two labels are compared in some epochs.
 
-P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
-matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the label part of
-the positive.
+P is a setting. The result depends on P, but not on the number of threads.
+
+Source: Gemulla and others, "Large-scale matrix factorization with distributed stochastic gradient descent", KDD 2011.
+Here, the negatives of a step come from the same label part as its positive.
 """
 
 from abc import abstractmethod
@@ -72,7 +73,10 @@ class Strata:
         self.label_bounds = np.concatenate([[0], np.cumsum(sizes)])
 
     def epoch(self, embedding: Embedding, take_steps: TakeSteps) -> tuple[float, float]:
-        """Train for an epoch, which changes `embedding`; return the mean loss and the mean number of trials."""
+        """Train `embedding` for one epoch, and return the mean loss and the mean number of trials of a step.
+
+        `take_steps` takes the steps of one image part with one label part.
+        """
         images, labels = embedding
         order = self.draw_order()
         moved = aligned(*labels.shape)
@@ -96,7 +100,10 @@ class Strata:
         return float(loss), float(trials)
 
     def draw_order(self) -> NDArray[np.int64]:
-        """Divide the labels at random into parts with similar numbers of positives; return the labels, part by part."""
+        """Divide the labels at random into parts with similar numbers of positives.
+
+        The result, (n_labels,) int64, lists the labels of the first part, then those of the second, and so on.
+        """
         ranks = np.arange(self.train.n_labels) + self.rng.random(self.train.n_labels) * NEIGHBOURS * self.n_parts
         near = self.by_frequency[np.argsort(ranks, kind="stable")]
         blocks = near[: len(near) // self.n_parts * self.n_parts].reshape(-1, self.n_parts)
@@ -104,9 +111,11 @@ class Strata:
         return np.concatenate([np.append(drawn[:, part], rest[part : part + 1]) for part in range(self.n_parts)])
 
     def divide(self, order: NDArray[np.int64]) -> list[tuple[Positives, NDArray[np.int64]]]:
-        """Return the positives of each label part, and where each image part begins and ends among them.
+        """Return the positives of each label part, sorted by image part.
 
-        The arrays are overwritten by the next epoch.
+        `order` lists the labels, as `draw_order` returns them. For each label part, the result contains the positives
+        and an array `ends`, (P + 1,) int64. The rows `ends[a]` to `ends[a + 1]` - 1 of the positives belong to image
+        part a. The next epoch overwrites the arrays.
         """
         number = np.empty(self.train.n_labels, dtype=np.int32)
         number[order] = np.arange(self.train.n_labels, dtype=np.int32)
@@ -131,7 +140,10 @@ class Strata:
 
 
 def even_bounds(train: LabelMatrix, n_parts: int) -> NDArray[np.int64]:
-    """Return the first image of each part, then the number of images; parts have about equal numbers of positives."""
+    """Divide the images into parts with about equal numbers of positives.
+
+    The result, (n_parts + 1,) int64, contains the first image of each part, then the number of images.
+    """
     positives = np.concatenate([[0], np.cumsum(train.count_of_pair, dtype=np.int64)])[train.offsets]
     inner = np.searchsorted(positives, positives[-1] * np.arange(1, n_parts) / n_parts)
     return np.concatenate([[0], inner, [train.n_rows]]).astype(np.int64)
@@ -154,9 +166,9 @@ class InParts(SgdMethod):
 
     @abstractmethod
     def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
-        """Take steps for all positives, or for those of an image part and a label part; return the mean loss and the
-        mean number of trials.
+        """Take `steps` steps on the positives in `pipeline`, and return the mean loss and the mean number of trials.
 
-        `embedding` contains the vectors of all images, and either those of all labels (then it is `self.embedding`) or
-        those of one label part.
+        Without parts, `embedding` is `self.embedding`, and `pipeline` contains all positives. With parts, `embedding`
+        contains the vectors of all images and of the labels in one label part, and `pipeline` contains the positives of
+        one image part and this label part.
         """

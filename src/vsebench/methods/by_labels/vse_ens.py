@@ -1,9 +1,12 @@
-"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each list sorted by one factor.
+"""VSE-ens: the hinge loss on highly ranked negatives, which are drawn from lists of labels.
+
+There is one list per factor: all labels, sorted by this factor of their vectors.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
 Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open. Here, lambda is inside the exponent of Eq. 5, and it is
 given as a share of the number of labels |A|. The lists are sorted before the first draw, and again after every
-`sort_every` |A| ln |A| steps. If a positive is drawn, the draw is repeated.
+`sort_every` |A| ln |A| steps. If a positive is drawn, the draw is repeated. If the labels are divided into parts, each
+list contains the labels of one part, and |A| is their number.
 """
 
 import math
@@ -45,7 +48,7 @@ class Lists:
 
     @classmethod
     def of(cls, labels: Matrix, factors: int) -> "Lists":
-        """Return lists, still unsorted, of the labels with the vectors `labels`."""
+        """Return new lists, not yet sorted, of the labels whose vectors are the rows of `labels`."""
         smallest = np.uint16 if len(labels) <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
         order = np.empty((factors, len(labels)), dtype=smallest)
         return cls(SortedLists(order, aligned(labels.shape[1])), new_draws(labels.shape[1]))

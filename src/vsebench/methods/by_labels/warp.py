@@ -2,8 +2,9 @@
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the papers on VSE-ens and
-VSE-fs penalise it instead (`regularisation`). Because images can have several labels, negatives are the labels that the
-image does not have, and their number replaces WSABIE's Y - 1, the number of labels minus 1.
+VSE-fs penalise it instead (`regularisation`). WSABIE has Y - 1 negatives per image, where Y is the number of labels.
+Here, an image can have several labels. All labels that it does not have are its negatives, and their number replaces
+Y - 1.
 """
 
 from pydantic import Field
@@ -18,7 +19,8 @@ from vsebench.methods.by_labels.start import project_rows
 class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
-    trials: int | None = Field(ge=1)  # maximum number of negatives that a step draws; none: as many as the image has
+    # Maximum number of negatives that a step draws; null: the number of negatives that the image has.
+    trials: int | None = Field(ge=1)
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
     # Whether vectors longer than `maximum_norm` are shortened before training, instead of in the first step that
     # changes them.

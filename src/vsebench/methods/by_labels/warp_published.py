@@ -1,8 +1,8 @@
-"""WARP as in the published code of VSE-ens: the logistic loss on the label with the lowest id that violates the margin.
+"""WARP as in the published code of VSE-ens: the logistic loss on the first negative that violates the margin.
 
-A step draws an image, then one of its labels. There are no random trials and no rank weights, so this is not WSABIE's
-WARP. If no label violates the margin, the published code draws a negative that is not a test label of the image; here
-test labels are not excluded, because a method must not know them.
+A step draws an image, then one of its labels. Negatives are tried in the order of their ids. There are no random trials
+and no rank weights, so this is not WSABIE's WARP. If no negative violates the margin, the published code draws a
+negative that is not a test label of the image. Here, test labels are not excluded, because a method must not know them.
 """
 
 from vsebench.kernels.ranking.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
@@ -12,7 +12,7 @@ from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class WarpPublished(SgdMethod):
-    """WARP as in the published code of VSE-ens; `trials` counts the labels that a step scans."""
+    """WARP as in the published code of VSE-ens; `Progress.trials` is the mean number of labels that a step scans."""
 
     gives = frozenset({"trials"})
 

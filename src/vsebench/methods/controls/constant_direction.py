@@ -1,7 +1,7 @@
-"""Control: one ranking for all images, by the inner product (or cosine) of a label's word vector and the mean vector.
+"""Control: one ranking for all images, by the similarity of a label's word vector and the mean word vector.
 
-The mean vector is the mean, over all training pairs (image, label), of the label's word vector. A method that used
-word vectors but ignored the images would give this ranking.
+The similarity is the inner product or the cosine. The mean word vector is the mean, over all training pairs (image,
+label), of the label's word vector. A method that used word vectors but ignored the images would give this ranking.
 """
 
 import numpy as np

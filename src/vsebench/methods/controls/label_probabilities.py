@@ -21,6 +21,8 @@ TINY = np.finfo(np.float64).tiny
 class IndependentLabels(ModelOfFields):
     """Ranks labels by their probability, for images whose labels are independent given the features.
 
+    The probability p_k(x) of label k, given the features x of an image, follows from
+
         log(p_k(x) / (1 - p_k(x))) = w_k'x + b_k
 
     See `formats/simulators/simulated_independent.py`.
@@ -28,8 +30,8 @@ class IndependentLabels(ModelOfFields):
     Attributes
     ----------
     label : (n_labels,) int32, the index of each scored label among the L labels of the simulation
-    weight : (d, L) float64, w
-    bias : (L,) float64, b
+    weight : (d, L) float64, the columns w_k
+    bias : (L,) float64, the numbers b_k
     """
 
     kind: ClassVar[str] = "independent_labels"
@@ -49,11 +51,17 @@ class IndependentLabels(ModelOfFields):
         return self.log_odds(features_of(queries, len(self.weight))).astype(np.float32)
 
     def log_odds(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return log(p / (1 - p)) of each label, (n, n_labels), for features, (n, d)."""
+        """Return log(p / (1 - p)) for each image and each scored label, (n, n_labels).
+
+        Here, p is the probability that the image has the label. `features` has the shape (n, d).
+        """
         return np.asarray((features @ self.weight + self.bias)[:, self.label], order="C")
 
     def marginals(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability p of each label, (n, n_labels), for features, (n, d)."""
+        """Return the probability that each image has each scored label, (n, n_labels).
+
+        `features` has the shape (n, d).
+        """
         return np.asarray(expit(self.log_odds(features)))
 
     def largest_score(self) -> float:
@@ -67,14 +75,15 @@ class LabelCatalogue(ModelOfFields):
 
         P(c | x) = softmax_c(v_c'x + a_c),   p_k(x) = sum of P(c | x) over the sets c with label k
 
-    See `formats/simulators/simulated_catalogue.py`.
+    Here, P(c | x) is the probability that an image with the features x has the set c, and p_k(x) is the probability
+    that it has label k. See `formats/simulators/simulated_catalogue.py`.
 
     Attributes
     ----------
     label : (n_labels,) int32, the index of each scored label among the L labels of the simulation
-    members : (C, L) bool, whether a set contains a label
-    weight : (d, C) float64, v
-    bias : (C,) float64, a
+    members : (C, L) bool, whether each set contains each label
+    weight : (d, C) float64, the columns v_c
+    bias : (C,) float64, the numbers a_c
     """
 
     kind: ClassVar[str] = "label_catalogue"
@@ -96,7 +105,7 @@ class LabelCatalogue(ModelOfFields):
 
     @property
     def sets(self) -> NDArray[np.bool_]:
-        """(C, n_labels) bool, whether a set contains a scored label."""
+        """Whether each set contains each scored label, (C, n_labels) bool."""
         return self.members[:, self.label]
 
     def scores(self, queries: Queries) -> Matrix:
@@ -107,7 +116,10 @@ class LabelCatalogue(ModelOfFields):
         return (np.log(present) - np.log(absent)).astype(np.float32)
 
     def posterior(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return P(c | x) of each set, (n, C), for features, (n, d)."""
+        """Return the probability that each image has each set, (n, C).
+
+        `features` has the shape (n, d).
+        """
         return np.asarray(softmax(features @ self.weight + self.bias, axis=1))
 
     def largest_score(self) -> float:
@@ -116,7 +128,7 @@ class LabelCatalogue(ModelOfFields):
 
 
 def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:
-    """Raise a `ValueError` unless `weight` is (d, m) and `bias` (m,), both float64."""
+    """Raise a `ValueError` unless `weight` and `bias` are float64 and have the shapes (d, m) and (m,)."""
     if weight.dtype != np.float64 or weight.ndim != 2:
         raise ValueError(f"weight is {weight.dtype} of shape {weight.shape}, not float64 with two dimensions")
     if bias.dtype != np.float64 or bias.shape != weight.shape[1:]:

@@ -3,9 +3,9 @@
     a_ur(x) = sum over terms t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u sum over views r of exp(a_ur(x))
     score of label y = (1 - e) P(y | x) + e / (g - 1) sum over the other children u of y's parent of P(u | x)
 
-where e is the probability that an image gets a sibling of its true label as its label, and g is the number of the
-parent's children. The score is the probability that the image gets the label y. The other symbols are explained in
-`formats/simulators/simulated_tree.py`.
+where e is the probability that an image gets a sibling of its true label instead of the true label, g is the number of
+children of y's parent, and ~ means "is proportional to". The score is the probability that the image gets the label y.
+The other symbols are explained in `formats/simulators/simulated_tree.py`.
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,21 @@ from vsebench.models import Model, features_of
 
 @dataclass(frozen=True)
 class TreePosterior(Model):
-    """Ranks labels by the probability that an image gets them, or by their parent's posterior and then their own.
+    """Ranks labels by the probability that an image gets them, or first by the probability of their parent.
 
-    The scores of this model are not the probabilities, but the labels' positions in ascending order, because different
-    float64 numbers can be equal in float32.
+    The score of a label is not its probability, but its position when all labels are sorted in ascending order. The
+    reason is that different float64 probabilities can be equal in float32.
 
     Attributes
     ----------
     label : (n_labels,) int32, the index of each scored label in the tree
     parent : (L,) int32, ascending, the parent of each of the tree's labels
-    log_prior : (L,) float64, log pi
-    confusion : () float64, e
-    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), with the views of a label in adjacent columns
-    groups_first : () bool, whether labels are ranked by the probability of their parent first
+    log_prior : (L,) float64, log pi_u, the logarithm of the prior probability of each label u
+    confusion : () float64, e, the probability that an image gets a sibling of its true label
+    ratios : (terms, L * views) CSR float64, log(p_ur(t) / (w0 q0(t))) for each term t and each view r of each label u;
+        the views of a label are in adjacent columns
+    groups_first : () bool, whether labels are ranked by the posterior of their parent, and those of the same parent by
+        their own posterior
     """
 
     kind: ClassVar[str] = "tree_posterior"
@@ -71,7 +73,10 @@ class TreePosterior(Model):
         return np.ascontiguousarray(positions[:, self.label])
 
     def log_posterior(self, counts: Any) -> NDArray[np.float64]:
-        """Return log P(u | x) of all labels of the tree, (n, L), for counts of terms, (n, terms) CSR."""
+        """Return the logarithm of the posterior of each label of the tree for each image, (n, L).
+
+        `counts`, (n, terms) CSR, contains the counts of terms of each image.
+        """
         ratios = (sparse.csr_array(counts).astype(np.float64) @ self.ratios).toarray()
         views = ratios.reshape(len(ratios), len(self.parent), -1)
         joint = self.log_prior + np.logaddexp.reduce(views, axis=2)
@@ -80,12 +85,12 @@ class TreePosterior(Model):
     def given(
         self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the probability that an image gets each label, from the posteriors of the label and of its parent.
+        """Return the probability that an image gets each label, (n, L).
 
         Parameters
         ----------
-        own, group : (n, L), the posteriors of the label and of its parent
-        children : (L,), number of the parent's children
+        own, group : (n, L), the posteriors of each label and of its parent
+        children : (L,), the number of children of each label's parent
         """
         wrong = np.where(children > 1, self.confusion, 0.0)
         return np.asarray((1 - wrong) * own + wrong / np.maximum(children - 1, 1) * (group - own))

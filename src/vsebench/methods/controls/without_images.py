@@ -1,6 +1,7 @@
-"""Controls that ignore image features, and should therefore do worse than methods; and an oracle for unseen labels.
+"""Controls and an oracle for unseen labels, all of which ignore image features.
 
-A model with a single factor, which is 1 for every image, gives all images the same ranking.
+Methods should do better than the controls. A model with a single factor, which is 1 for every image, gives all images
+the same ranking.
 """
 
 import numpy as np
@@ -57,7 +58,8 @@ class GivenLabels(Control):
 
     This control needs a training data set that also contains the test images. For example, the training labels are
     users' tags, and the test labels are concepts with which experts have annotated the same images. The embeddings have
-    one factor per given label, which is 1 for this label and for the images that have it, else 0.
+    one factor per given label. This factor is 1 for the label itself and for the images that have the label, and 0 for
+    all other labels and images.
     """
 
     needs = frozenset({GIVEN_LABELS.key})
