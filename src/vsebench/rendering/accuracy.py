@@ -12,7 +12,7 @@ from vsebench.rendering.table import Cell
 def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cell]:
     """Return a method's cells for one metric: the mean with its interval, and the p-value.
 
-    `numbers` is a row of `summary`; None gives empty cells.
+    `numbers` is the method's row of `summary` for this metric. If it is None, the cells are empty.
     """
     if numbers is None:
         return [Cell(), Cell()]

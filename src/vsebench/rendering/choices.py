@@ -25,7 +25,10 @@ NOTE_OF_CHOICES = (
 
 
 def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
-    """Return how a method's settings were chosen, given its entries in settings.json; None if it has none to choose."""
+    """Return how the settings of a method were chosen, in words.
+
+    `entries` are the method's entries in settings.json. If the method has no settings to choose, the result is None.
+    """
     text = CHOICES[entries[0]["choice"]]
     tried = max(entry["n_configurations"] for entry in entries)
     n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})
@@ -43,7 +46,7 @@ def chosen_at(results: Results, task: Task, variant: str) -> str | None:
 
 
 def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
-    """Return a sentence that names the untuned methods of a task; an empty list if there are none."""
+    """Return a list with a sentence that names the untuned methods of a task, or an empty list if there are none."""
     untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
     settings = "the settings in their files, which were not chosen for these data"
     return [f"Untuned methods use {settings}: {', '.join(untuned)}."] if untuned else []

@@ -1,4 +1,8 @@
-"""The verdicts on claims, one line per claim and kind of data, for tables and the report."""
+"""The verdicts on claims, for tables and the report.
+
+Here, a line is a row of the file of claims (`schemas.CLAIMS`). It contains either the verdict on a claim for one kind
+of data, or one of the cases on which such a verdict is based.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,9 +43,10 @@ def kind_of(line: Line) -> str:
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return the kind of data and the line of each verdict on a claim, in the order of papers and kinds.
+    """Return each verdict on a claim as a pair: the kind of data, and the line with the verdict.
 
-    A claim without a verdict on any kind of data is not testable. It is returned once, after all other claims.
+    The pairs are in the order of papers and then of kinds. A claim without a verdict on any kind of data is not
+    testable. It is returned once, after all other claims.
     """
     claims = []
     for _, of_claim in claims_of([line for line in lines if line["level"] == "claim"]):

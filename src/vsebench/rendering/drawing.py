@@ -33,10 +33,10 @@ DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "ma
 def panels(
     number: int, width: float, height: float, columns: int = COLUMNS, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a grid of `number` panels; the last row may be shorter.
+    """Return a figure with a grid of `number` panels, and the list of these panels.
 
-    `width` is the width of the figure and `height` the height of one row of panels, both in inches; `options` are
-    passed to `Figure.subplots`.
+    The grid has at most `columns` columns, and its last row may be shorter. The figure is `width` inches wide, and each
+    row of panels is `height` inches high. `options` are passed to `Figure.subplots`.
     """
     columns = min(columns, number)
     rows = -(-number // columns)
@@ -48,9 +48,10 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, one below the other; a group's panels share the vertical axis.
+    """Return a figure with one grid of panels for each group, and the list of panels of each group.
 
-    `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
+    The grids are one below the other. The panels of a group share the vertical axis. `numbers` contains the number of
+    panels of each group, and `heights` the height of one row of panels in each group, in inches.
     """
     columns = min(COLUMNS, max(numbers))
     rows = [-(-number // columns) for number in numbers]
@@ -69,10 +70,10 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def stacks(numbers: Sequence[int], width: float) -> tuple[Figure, list[Axes], list[Axes]]:
-    """Return a figure with two columns of panels, the list of all panels, and the lowest panel of each column.
+    """Return a figure with two columns of panels, the list of all its panels, and the lowest panel of each column.
 
-    `numbers` contains each panel's number of lines (see `LINE`), which determines the panel's height. Each panel is put
-    into the column that is shorter so far. The panels share the horizontal axis.
+    `numbers` contains the number of lines of each panel (see `LINE`), which determines the panel's height. The panels
+    are added one by one, each to the column that is shorter so far. All panels share the horizontal axis.
     """
     columns: list[list[int]] = [[], []]
     for number in range(len(numbers)):
@@ -144,7 +145,7 @@ def oracle_style(look: Look) -> dict[str, Any]:
 
 
 def draw_interval(axis: Axes, height: float, value: float, low: float, high: float, look: Look, filled: bool) -> None:
-    """Draw a dot and its interval."""
+    """Draw a dot at (`value`, `height`), and a horizontal interval from `low` to `high`."""
     axis.errorbar(
         value,
         height,
@@ -182,9 +183,10 @@ def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> 
 
 
 def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest value of a seed.
+    """Draw one line per method: the mean of column `y` over seeds, against column `x`.
 
-    `frame` has a column `method`, and one row per method, seed and value of column `x`.
+    A band around the line extends from the lowest to the highest value among the seeds. `frame` has a column `method`,
+    and one row per method, seed and value of column `x`.
     """
     import seaborn as sns  # imported here because it takes a second and only figures with lines need it
 

@@ -1,6 +1,7 @@
-"""The keys of configuration files as tables and lists in Markdown, derived from the types that validate these files.
+"""Documentation of the keys of configuration files, as tables and lists in Markdown.
 
-The meaning of a key is the comment after it or above it, in the type or one of its base classes.
+The keys are read from the types that validate these files. The meaning of a key is the comment after it or above it, in
+the source code of the type or of one of its base classes.
 """
 
 import ast
@@ -30,11 +31,12 @@ HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 
 
 def keys(name: str, where: str) -> str:
-    """Return the keys of a type of `vsebench.config`, or the settings of all methods, decisions or adapters.
+    """Return the documentation of the keys of one type, or of the settings of all methods, decisions or adapters.
 
     Parameters
     ----------
-    name : name of a type, or "methods", "decisions", "adapters", or "shared" (the settings that several modules share)
+    name : name of a type of `vsebench.config`; or "methods", "decisions" or "adapters"; or "shared" for the settings
+        that several modules share
     where : the page and the line that ask for the keys, for messages
 
     Raises
@@ -54,7 +56,11 @@ def keys(name: str, where: str) -> str:
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return the type of the settings of each method and decision by name, and of each adapter module."""
+    """Return the types of the settings of all methods, decisions and adapters.
+
+    The result has the keys "methods", "decisions" and "adapters". For each key, it contains a mapping to types of
+    settings, either from the names of methods or decisions, or from the modules of adapters.
+    """
     decisions = modules_by_key("DECISIONS", "evaluation/decisions")
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
     adapters = [load_adapter(name, where, reads[name]) for name in sorted(reads)]
@@ -78,10 +84,11 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 
 
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
-    """Return the documentation of each type of settings as a section, and the names of modules without settings.
+    """Return sections in Markdown on types of settings, and a list of the modules that have no settings.
 
-    A section links to those base classes of its type that are `shared`, and lists only the keys that these lack or
-    describe differently.
+    `types` maps each module, or its name, to the type of its settings. A section links to those base classes of its
+    type that are in `shared`. It lists only the keys that these base classes lack or describe differently. With
+    `summaries`, it begins with the first paragraph of the module's docstring.
     """
     parts: list[str] = []
     without: list[str] = []
@@ -109,7 +116,10 @@ def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield the name, type, default and meaning of each key; the keys of a section follow, as `<section>.<key>`."""
+    """Yield the name, type, default and meaning of each key of a type.
+
+    A section is followed by its own keys, with names of the form `<section>.<key>`. Every name begins with `before`.
+    """
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
@@ -119,9 +129,10 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, several: bool = False) -> str:
-    """Return a type in words, with pydantic's `limits`.
+    """Return a type in words, with its limits.
 
-    With `optional`, `null` is left out; with `several`, the words are in the plural.
+    `limits` are the limits that pydantic stores for a key. With `optional`, the words leave out `null`. With `several`,
+    the words are in the plural.
     """
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -160,7 +171,7 @@ def default(field: FieldInfo) -> str:
 
 
 def meaning(model: type[BaseModel], key: str) -> str:
-    """Return the comment of a key; empty if it has none."""
+    """Return the comment of a key, or "" if the key has no comment."""
     return next(filter(None, (_comments(base).get(key) for base in _lineage(model))), "")
 
 
@@ -186,7 +197,11 @@ def _comment_above(lines: list[str]) -> str:
 
 
 def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield each section that the type of a key contains, with its path below the key, such as `.<name>` or `[]`."""
+    """Yield the path and the type of each section that the type of a key contains.
+
+    The path leads from the key to the section: `[]` for the sections in a list, `.<name>` for those in a mapping, and
+    "" if the key itself is a section.
+    """
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation

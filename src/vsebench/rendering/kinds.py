@@ -72,11 +72,14 @@ class Kind(Strict, ABC):
         return {kind: {}} if cls.made_for == "run" else {}
 
     def applies(self, outline: Outline) -> bool:
-        """Return whether a run has content for this table or figure; if not, it is left out of the run."""
+        """Return whether a run has content for this table or figure.
+
+        If a table or figure has no content, it is left out of the run.
+        """
         return bool(outline.papers) or not {"claims", "comparison", "audit"}.intersection(self.needs)
 
     def variants_read(self) -> list[str]:
-        """Return the methods for which the analyses in `needs` are made: by default the parameter `methods`, if any."""
+        """Return the methods for which the analyses in `needs` are made; by default, those in the field `methods`."""
         return list(getattr(self, "methods", []))
 
 
@@ -100,7 +103,10 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether there is nothing to draw although the figure `applies` to the run; the page then omits it."""
+        """Return whether the results contain nothing to draw, although the figure `applies` to the run.
+
+        The page omits an empty figure.
+        """
         return False
 
     @abstractmethod
@@ -117,7 +123,7 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 
 @dataclass(frozen=True)
 class Instance:
-    """A table or figure of a run: its name, its kind and parameters, and its paper, if it belongs to a paper."""
+    """A table or figure of a run: its name, its kind, the parameters of this kind, and its paper if there is one."""
 
     name: str  # the name of its files
     kind: str
@@ -143,7 +149,7 @@ def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: s
 
 
 def read_parameters(text: str) -> dict[str, Any]:
-    """Read a kind's parameters from the command line."""
+    """Read a kind's parameters from a JSON object on the command line; any other text raises a `UserError`."""
     try:
         parameters = json.loads(text)
     except ValueError as error:
@@ -154,7 +160,7 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the run's tables or figures that have content, by name, without those of its papers."""
+    """Return the tables or figures of a run that have content, by their names, except those of papers."""
     instances: dict[str, Instance] = {}
     for kind, found in known(base).items():
         for name, parameters in found.instances(outline).items():
@@ -190,7 +196,8 @@ def instances_of_paper(
     Parameters
     ----------
     paper : config/papers/<paper>.yaml
-    entries : the file's key `tables` or `figures`: a name, such as `table2` -> a mapping with `kind` and its parameters
+    entries : the value of the file's key `tables` or `figures`. It maps a key, such as `table2`, to a mapping with
+        the name of the `kind` and its parameters
     outline : if given, tables or figures without content in this run are left out
 
     Raises
@@ -222,7 +229,7 @@ def instances_of_paper(
 def kinds_of_paper(
     paper: Path, tables: Mapping[str, Mapping[str, Any]], figures: Mapping[str, Mapping[str, Any]]
 ) -> list[Kind]:
-    """Return the kind and the parameters of each table and figure of a paper (see `instances_of_paper`)."""
+    """Return an object of its kind for each table and figure in a paper's file (see `instances_of_paper`)."""
     bases: list[tuple[type[Kind], Mapping[str, Mapping[str, Any]]]] = [(TableKind, tables), (FigureKind, figures)]
     return [
         make(base, instance.kind, instance.parameters, instance.name)
@@ -235,8 +242,8 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
     Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
-    packs, all tables and figures also read which methods of the packs are left out of a task, because this is not known
-    before the run.
+    packs, all tables and figures also read packs.json. This file lists the methods of packs that are left out of a
+    task. These methods are not known before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
@@ -244,12 +251,12 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
 
 
 def printed_numbers(instance: Instance) -> list[str]:
-    """Return the CSV file of the paper that a table or figure reads; an empty list if it reads no paper."""
+    """Return a list with the paper's CSV file if a table or figure reads a paper; otherwise, an empty list."""
     paper = instance.parameters.get("paper")
     return [] if paper is None else [str(Path(paper).with_suffix(".csv"))]
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules of the stage and of the kind that make a table or figure; both are inputs of its rule."""
+    """Return the names of the two modules that make a table or figure: that of the stage and that of the kind."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

@@ -1,4 +1,8 @@
-"""Marks of methods whose fits ended at a limit, and what they mean, for tables, figures and the page."""
+"""Marks of methods whose fits ended at a limit, and the meanings of these marks.
+
+In tables, figures and the page, marks such as ‡ follow the titles of methods. A method also has a mark if one of its
+settings is at the edge of the range that was tried.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

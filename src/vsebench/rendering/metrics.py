@@ -37,7 +37,7 @@ def metric_title(metric: str) -> str:
 
 
 def metric_form(metric: str) -> Form:
-    """Return how tables show the values of a metric, or of another printed quantity.
+    """Return the form in which tables show the values of a metric, or of another quantity that a paper prints.
 
     >>> metric_form("recall@10"), metric_form("n_plus@5")
     ('score', 'count')
@@ -47,11 +47,14 @@ def metric_form(metric: str) -> Form:
 
 
 def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]:
-    """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
+    """Return a few of the metrics of a run, for places where space is limited.
 
-    The result has at most three metrics. They measure quality, unless no metric of the run does. However, if the test
-    images of all given `tasks` are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result
-    is the headline metric and all of these metrics.
+    The first of them is the headline metric of the run. Usually, the result contains the metrics of `PREFERRED` that
+    the run has. If the run has none of these, the result contains the run's first three metrics that measure quality.
+    If no metric of the run measures quality, the result contains the first three metrics.
+
+    The result is different if the test images of all given `tasks` are new, and the run has at least two of the metrics
+    in `config.run.NEW_IMAGE_METRICS`. In this case, it consists of the headline metric and these metrics.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["gini@5", "mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])

@@ -60,7 +60,7 @@ class OutlineVariant(Strict):
 
 
 class LeftOut(Strict):
-    """A method that cannot run on a task, with the reason."""
+    """A method that is left out of a task, with the reason."""
 
     dataset: str
     protocol: str
@@ -94,9 +94,9 @@ class Outline(Strict):
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
-    files: list[str]  # keys of GATHERED that the run produces; for example, no `sweeps` without a sweep
+    files: list[str]  # keys of GATHERED whose files the run produces
     # The fields below decide which tables and figures have content (`Kind.applies`):
-    entries: dict[str, list[str]]  # dataset/protocol -> names of its methods, and each "method/decision"
+    entries: dict[str, list[str]]  # dataset/protocol -> names of the methods, and each "method/decision"
     trained: list[str]  # methods that are trained in epochs
     searching: list[str]  # methods that examine negatives until one violates the margin
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
@@ -105,7 +105,11 @@ class Outline(Strict):
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     def without(self, left_out: Sequence[LeftOut]) -> "Outline":
-        """Return the outline without methods of packs that were fitted on other splits or tested on other labels."""
+        """Return a copy of the outline from which the methods in `left_out` are removed.
+
+        `left_out` contains methods of packs, each with a task. Such a method was fitted on another split, or tested on
+        other labels. The copy lists it in `left_out`, but not among the `entries` of the task.
+        """
         names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
         entries = {
             task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()
@@ -114,7 +118,7 @@ class Outline(Strict):
 
     @property
     def few_seeds(self) -> str:
-        """A warning if the run has too few seeds to estimate how its results vary between them; otherwise empty."""
+        """A warning if the run has too few seeds to show how much results vary between seeds; otherwise ""."""
         number = min(map(len, [self.seeds, *self.own_seeds.values()]))
         if number >= FEWEST_SEEDS:
             return ""
@@ -123,7 +127,10 @@ class Outline(Strict):
 
     @property
     def number_of_seeds(self) -> str:
-        """The number of seeds; if it differs between methods or tasks, the smallest and the largest number."""
+        """The number of seeds, as text.
+
+        If methods or tasks have different numbers of seeds, the text is a range, such as "1 to 5".
+        """
         numbers = [len(seeds) for seeds in (self.seeds, *self.own_seeds.values())]
         return f"{min(numbers)} to {max(numbers)}" if len(set(numbers)) > 1 else str(numbers[0])
 
@@ -136,7 +143,11 @@ class Outline(Strict):
         ]
 
     def tasks_with(self, *names: str, protocols: Collection[str] | None = None) -> list[Task]:
-        """Return the tasks with results of a method in `names` ("method" or "method/decision"), in display order."""
+        """Return the tasks on which at least one of the given methods has results, in display order.
+
+        Each of the `names` has the form "method" or "method/decision". If `protocols` is given, only tasks with one of
+        these protocols are returned.
+        """
         return [
             task
             for task in self.tasks

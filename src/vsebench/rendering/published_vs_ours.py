@@ -33,9 +33,9 @@ class PrintedTable(TableKind):
     def applies(self, outline: Outline) -> bool:
         """Return whether the run recomputes a number of the printed table.
 
-        Some kinds show our results on other data and do not read the comparison. A table of such a kind applies if
-        the run has one of the printed metrics and, on a task, results of one of the printed methods. If the kind has
-        the parameter `protocols`, only tasks with these protocols count.
+        Some kinds show our results on other data, so they do not need the printed numbers to be recomputed. A table of
+        such a kind applies if the run has one of the printed metrics, and has results of one of the printed methods on
+        at least one task. If the kind has the parameter `protocols`, only tasks with these protocols count.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())
@@ -46,7 +46,7 @@ class PrintedTable(TableKind):
         return bool(metrics and tasks)
 
     def caption(self, paper: Paper, origin: str = "published and recomputed") -> str:
-        """Return the caption of the table; `origin` states where its numbers are from."""
+        """Return the caption of the table; `origin` states where the numbers are from."""
         part, _, number = self.printed.rpartition("table")
         words = part.replace("_", " ") + (f"Table {number}" if number else self.printed.replace("_", " "))
         return f"{paper.title} paper, {words}: {', '.join(filter(None, [self.about, origin]))}"
@@ -57,12 +57,16 @@ class PrintedTable(TableKind):
 
 
 def metrics_of_methods(printed: Iterable[PrintedCell]) -> list[PrintedCell]:
-    """Return the cells with a number in rows whose names have the form "<data set>/<method>"."""
+    """Return the cells that contain a number and belong to a row with a name such as "<data set>/<method>"."""
     return [cell for cell in printed if not cell.is_words and len(cell.row.split("/")) == 2]
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of a data set and a method that has a row in a printed table, in the printed order."""
+    """Yield the data set and the method of each row of a printed table, data set by data set.
+
+    Data sets and methods are in the order in which they first occur in `printed`. Rows are left out if their names do
+    not have the form "<data set>/<method>".
+    """
     names = [cell.row.split("/") for cell in printed]
     datasets = dict.fromkeys(name[0] for name in names)
     methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
@@ -71,7 +75,11 @@ def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
 
 
 def printed_row(paper: Paper, printed: Iterable[PrintedCell], line: str, columns: Iterable[str]) -> Row:
-    """Return the row `line` of a printed table: data set, method, "published" and the numbers."""
+    """Return a row with the printed numbers of one method on one data set.
+
+    The row consists of the titles of the data set and the method, the word "published", and the numbers in the given
+    columns. `line` is the name of the row in the printed table, "<data set>/<method>".
+    """
     dataset, _, method = line.partition("/")
     title = paper.task_title(dataset)
     number_of = {cell.column: cell.number for cell in printed if cell.row == line}
@@ -79,13 +87,17 @@ def printed_row(paper: Paper, printed: Iterable[PrintedCell], line: str, columns
 
 
 def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """Yield each of our variants of the method in a printed row, with its comparisons by printed column."""
+    """Yield each of our variants of the method in one printed row, with the comparisons of this variant.
+
+    `line` is the name of the printed row, and `compared` a table with the schema `COMPARISON`. The comparisons of a
+    variant are a mapping from the name of a printed column to a row of `compared`.
+    """
     for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
         yield str(method[0]), {comparison["column"]: comparison for comparison in group.iter_rows(named=True)}
 
 
 def our_title(results: Results, variant: str, ours: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the title of one of our variants, with the marks that it has on the tasks of the comparisons `ours`."""
+    """Return the title of one of our variants, with the marks of its fits on the tasks of the comparisons `ours`."""
     tasks = {Task(comparison["dataset"], comparison["protocol"]) for comparison in ours.values()}
     return results.method_title(variant, *tasks)
 
@@ -97,6 +109,6 @@ def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
 
 
 def note_of_missing(methods: Iterable[str]) -> list[str]:
-    """Return a list with a note on the methods that the run lacks; empty if it lacks none."""
+    """Return a list with a note on the given methods, which the run lacks; without methods, the list is empty."""
     names = ", ".join(methods)
     return [f"Left out, because this run lacks these methods: {names}."] if names else []

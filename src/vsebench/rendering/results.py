@@ -26,16 +26,21 @@ RANDOM = "random"  # the name of the control that every other method should beat
 
 @dataclass(frozen=True)
 class Results:
-    """The folder of results; each file is read when it is first used.
+    """The results of a run, which are read from the files in `folder`.
 
-    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None if the run does not produce them.
+    Each file is read when it is first used. The tables have the columns of `core.schemas`. `scaling` and `sweeps` are
+    None if the run does not produce them.
     """
 
     folder: Path
 
     @cached_property
     def outline(self) -> Outline:
-        """The outline of the run, without the methods of packs that the stage `match_packs` left out."""
+        """The outline of the run, after the stage `match_packs` has left out methods of packs.
+
+        If a method of a pack is left out of a task, it is listed in `left_out` and missing from the `entries` of this
+        task.
+        """
         outline = read_outline(self.folder / "outline.json")
         if "packs" not in outline.files:
             return outline
@@ -43,7 +48,11 @@ class Results:
 
     @cached_property
     def packs(self) -> dict[str, list[dict[str, Any]]]:
-        """What the stage `match_packs` found: methods that are `left_out`, and the `settings` of the others."""
+        """The content of packs.json, the file that the stage `match_packs` writes.
+
+        `left_out` lists the methods of packs that are left out of a task. `settings` lists the entries of the other
+        methods, which come from the settings.json of their packs.
+        """
         packs: dict[str, list[dict[str, Any]]] = read_json(self.folder / GATHERED["packs"])
         return packs
 
@@ -62,7 +71,7 @@ class Results:
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        """The table of all epochs, one row per epoch of a fit; empty if no method of the run is trained in epochs."""
+        """The table with a row for each epoch of each fit; empty if no method of the run is trained in epochs."""
         return self._read("history")
 
     @cached_property
@@ -93,18 +102,18 @@ class Results:
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
-        """The entries of settings.json, one per fitted model; those of packs come last."""
+        """The entries of settings.json, one for each fitted model, followed by the entries of models from packs."""
         of_packs = self.packs["settings"] if "packs" in self.outline.files else []
         return self._list("settings") + of_packs
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, Any]]:
-        """The `summary.json` of each data set, by its name."""
+        """The content of `summary.json` of each data set, by the name of the data set."""
         return {entry["name"]: entry for entry in self._list("datasets")}
 
     @cached_property
     def word_vectors(self) -> list[dict[str, Any]]:
-        """The `word_vectors.json` of each data set whose labels have word vectors."""
+        """The content of `word_vectors.json` of each data set whose labels have word vectors."""
         return self._list("word_vectors")
 
     @cached_property
@@ -143,30 +152,38 @@ class Results:
 
     @property
     def units(self) -> str:
-        """Return a text for notes: the units (images and seeds) over which intervals and tests are computed."""
+        """The units over which intervals and tests are computed, in words: "images and seeds" or "images"."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, method: str) -> bool:
-        """Return whether a method is an oracle: it uses test information, so it is an upper bound, not a competitor."""
+        """Return whether a method is an oracle, which uses test information and is an upper bound, not a competitor."""
         return self.outline.variants[method].role == "oracle"
 
     def method_title(self, method: str, *tasks: Task, short: bool = False) -> str:
-        """Return the title of a method (with `short`, its short title) and the marks of its fits on the given tasks.
+        """Return the title of a method, with the marks of its fits on the given tasks.
 
-        An oracle is marked as a ceiling, unless its title ends with "(oracle)".
+        With `short`, the short title is used if the method has one. An oracle is marked as a ceiling, unless its title
+        ends with "(oracle)".
         """
         title = self.outline.variants[method].shown(short)
         title += " (ceiling)" if self.is_oracle(method) and not title.endswith("(oracle)") else ""
         return title + self.marks(method, *tasks)
 
     def entry_title(self, name: str, *tasks: Task, short: bool = False) -> str:
-        """Return the title of a method, or of a "method/decision", with the marks of the method on the given tasks."""
+        """Return the title of a method, or of a method with a decision.
+
+        `name` has the form "method" or "method/decision". The title contains the marks of the method's fits on the
+        given tasks. With `short`, short titles are used.
+        """
         entry = Entry.of(name)
         decision = self.decision_title(entry.decision, short)
         return ", ".join([self.method_title(entry.variant, *tasks, short=short), *filter(None, [decision])])
 
     def marks(self, method: str, *tasks: Task) -> str:
-        """Return the marks of a method's fits on the given tasks (`rendering/marks.py`); empty if there are none."""
+        """Return the marks of a method's fits on the given tasks.
+
+        The result is empty if no fit has a mark. See `rendering/marks.py` for the meanings of the marks.
+        """
         return marks_of(fit for task in tasks for fit in self.fits.get((task, method), ()))
 
     @cached_property
@@ -184,12 +201,12 @@ class Results:
 
     @property
     def short_titles(self) -> dict[str, str]:
-        """Each title of a method or decision with its short title, or with itself if it has none."""
+        """The short titles of methods and decisions, by their titles; a title without a short title stays as it is."""
         described = [*self.outline.variants.values(), *self.outline.decisions.values()]
         return {entry.title: entry.shown(short=True) for entry in described}
 
     def decided_of(self, frame: pl.DataFrame) -> list[Entry]:
-        """Return the pairs of method and decision in a table, in display order, method by method."""
+        """Return the pairs of a method and a decision in a table, in display order of methods and then of decisions."""
         pairs = set(frame.select("method", "decision").unique().iter_rows())
         return [Entry(*pair) for pair in product(self.outline.variants, self.outline.decisions) if pair in pairs]
 
@@ -197,11 +214,11 @@ class Results:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
 
     def dataset_title(self, dataset: str) -> str:
-        """Return a data set's title, marked if the data are simulated."""
+        """Return the title of a data set, with the addition "(simulated)" if the data are simulated."""
         return self._marked(dataset, str(self.datasets.get(dataset, {}).get("title", dataset)))
 
     def _marked(self, dataset: str, title: str) -> str:
-        """Return a title of a data set with a capital first letter, marked if the data are simulated."""
+        """Return a title of a data set with a capital first letter, and marked if the data are simulated."""
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
         return title[:1].upper() + title[1:]
@@ -209,8 +226,8 @@ class Results:
     def short_title(self, dataset: str) -> str:
         """Return a data set's short title.
 
-        If the data set has no short title, return its title without any part in parentheses. This part stays if the
-        title of another data set differs only in it.
+        If the data set has no short title, the part of its title in parentheses is left out, except for "(simulated)".
+        If another data set would then have the same title, the full title is returned.
         """
         own = self.datasets.get(dataset, {}).get("short")
         if own is not None:
@@ -221,7 +238,7 @@ class Results:
         return title if short.partition(" (")[0] in others else short
 
     def left_out_of(self, task: Task) -> list[str]:
-        """Return sentences on the methods and metrics that are left out of a task, one for each reason."""
+        """Return one sentence for each reason why methods or metrics are left out of a task."""
         outline = self.outline
         titles: dict[str, list[str]] = {}
         for left in outline.left_out:
@@ -236,7 +253,7 @@ class Results:
         return f"{self.dataset_title(task.dataset)}, protocol {task.protocol}"
 
     def short_task_title(self, task: Task) -> str:
-        """Return the title of a task for a menu or a legend, with the short title of its data set if it has one."""
+        """Return the title of a task for a menu or a legend, with the short title of the data set if there is one."""
         own = self.datasets.get(task.dataset, {}).get("short") is not None
         return f"{self.short_title(task.dataset)}, protocol {task.protocol}" if own else self.task_title(task)
 
@@ -279,14 +296,20 @@ def at(frame: pl.DataFrame, task: Task) -> pl.DataFrame:
 
 
 def pick(accuracy: pl.DataFrame, metric: str, name: str) -> dict[str, Any] | None:
-    """Return the row of `summary` for a metric and a method or "method/decision"; None if there is none."""
+    """Return the row of `summary` for one metric and one method, or None if there is no such row.
+
+    `accuracy` contains the rows of `summary` for one task. `name` has the form "method" or "method/decision".
+    """
     entry = Entry.of(name)
     entries = accuracy.filter(method=entry.variant, decision=entry.decision, metric=metric)
     return entries.row(0, named=True) if len(entries) else None
 
 
 def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str | None:
-    """Return the method marked as the best in a metric; None without a mark, or if all methods have the same value."""
+    """Return the method that is marked as the best in a metric.
+
+    The result is None if no method is marked, or if several methods were compared and all have the same value.
+    """
     numbers_of = {method: numbers for method in methods if (numbers := pick(accuracy, metric, method))}
     if len(numbers_of) > 1 and len({numbers["value"] for numbers in numbers_of.values()}) == 1:
         return None  # for example, recall@10 with ten labels
@@ -294,9 +317,10 @@ def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str 
 
 
 def leading_metric(results: Results, task: Task) -> str:
-    """Return the first of the run's `few_metrics` that differs between methods on a task; the first one if none does.
+    """Return the first of the run's `few_metrics` in which the methods on a task have different values.
 
-    For example, recall@10 is 1 for every method if there are only ten labels.
+    For example, recall@10 is 1 for every method if there are only ten labels. If the methods differ in none of these
+    metrics, the first metric is returned.
     """
     accuracy, metrics = results.accuracy(task), few_metrics(results.outline.metrics)
     for metric in metrics:
@@ -313,7 +337,7 @@ def beats_random(accuracy: pl.DataFrame, metric: str) -> bool:
 
 
 def best_sentence(results: Results, task: Task) -> str:
-    """Return a sentence on the best method of a task in its leading metric; empty if no method is the best."""
+    """Return a sentence on the best method of a task in the task's leading metric; empty if no method is the best."""
     accuracy, metric = results.accuracy(task), leading_metric(results, task)
     competitors = results.competitors_of(accuracy)
     best = best_of(accuracy, metric, competitors)
@@ -327,5 +351,8 @@ def best_sentence(results: Results, task: Task) -> str:
 
 
 def near_best(entry: dict[str, Any]) -> bool:
-    """Return whether a row of `summary` is not the best, but not significantly different from the best."""
+    """Return whether the entry in a row of `summary` is not significantly different from the best entry.
+
+    For the best entry itself, the result is False.
+    """
     return entry["p_adjusted"] is not None and entry["p_adjusted"] >= SIGNIFICANT

@@ -1,4 +1,4 @@
-"""The style of figures: column widths and fonts of papers, colours, markers, dashes, and reproducible files."""
+"""The style of figures (widths, fonts, colours, markers and dashes), and the saving of figures."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,10 @@ class Look:
 
 
 def looks(results: Results) -> dict[str, Look]:
-    """Return the look of each method of the run; it depends only on the outline, so all figures agree."""
+    """Return the look of each method of the run.
+
+    The looks depend only on the outline, so a method looks the same in all figures.
+    """
     outline = results.outline
     look = {
         method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
@@ -90,12 +93,12 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def style() -> Any:
-    """Return the context in which a figure is made and saved."""
+    """Return a context manager that sets the style while a figure is made and saved."""
     return mpl.rc_context(RC)
 
 
 def save(figure: Figure, out: Path) -> None:
-    """Write `out`.pdf, `out`.svg and `out`.png, with the same layout."""
+    """Write a figure to the files `out`.pdf, `out`.svg and `out`.png, all with the same layout."""
     if figure.axes and (engine := figure.get_layout_engine()):
         engine.execute(figure)
         figure.set_layout_engine("none")  # keep this layout; otherwise, each format would get a different one

@@ -1,4 +1,4 @@
-"""A table: columns, rows and the formatting of values. The modules of `writers` write it."""
+"""Tables: their columns, rows and cells, and the formatting of values for the modules of `rendering/writers`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ DAGGER = "†"
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with an optional interval.
+    """A value with an optional interval from `low` to `high`.
 
-    `bold` marks the best value, and `dagger` values that are not significantly worse; `bound` is "≥" or "≤" if the
-    value is only a bound; `rendering/marks.py` defines `marks`.
+    `bold` marks the best value. `dagger` marks values that are not significantly worse than the best. `bound` is "≥" or
+    "≤" if the value is only a bound. `marks` are signs such as ‡, which `rendering/marks.py` defines.
     """
 
     value: Value = None
@@ -38,7 +38,8 @@ class Cell:
 class Column:
     """A column of a table. A column that is not `shown` is written only to the CSV file.
 
-    LaTeX keeps a line break in the title, because a heading that is wider than its numbers would make the column wider.
+    Only LaTeX keeps a line break in the title. Without the break, a long heading would make a column of short numbers
+    wider.
     """
 
     key: str  # the name of the column in the CSV file
@@ -68,13 +69,13 @@ class Row:
 
     @classmethod
     def of(cls, *cells: Cell | Value, group: str = "", apart: bool = False) -> Self:
-        """Return a row of cells; a value without an interval or a mark need not be a `Cell`."""
+        """Return a row of cells, in which a plain value stands for a cell with only this value."""
         return cls([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells], group, apart)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Every row has a cell for every column. The meanings of the marks are added to the notes."""
+    """A table. Every row has a cell for every column. Marks in the table, such as ‡, are explained in the notes."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -100,9 +101,10 @@ class Table:
         return None if name is None else str(name)
 
     def shortened(self, titles: Mapping[str, str]) -> "Table":
-        """Return the table with the title at the beginning of each text cell replaced by its short title.
+        """Return a copy of the table in which short titles replace titles in the text cells.
 
-        `titles` maps titles to short titles. Marks or the title of a decision may follow a title in the cell.
+        `titles` maps titles to short titles. A title is replaced at the beginning of a cell, where marks may follow it.
+        After a comma, the title of a decision is replaced too.
         """
         longest_first = sorted(titles, key=len, reverse=True)
 
@@ -121,12 +123,12 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, list[Row]]]:
-        """The rows by heading; a single group with an empty heading if there are no headings."""
+        """Each heading with the rows below it; a table without headings has a single group with an empty heading."""
         return [(heading, list(rows)) for heading, rows in groupby(self.rows, key=lambda row: row.group)]
 
 
 def format_value(value: Value, form: Form) -> str:
-    """Return a value as shown to a reader.
+    """Return a value as text for readers.
 
     >>> format_value(0.43419, "score"), format_value(1234.5, "seconds"), format_value(0.00123456, "seconds")
     ('0.4342', '1,230', '0.00123')
@@ -157,7 +159,7 @@ def format_value(value: Value, form: Form) -> str:
 
 
 def format_cell(cell: Cell, form: Form) -> str:
-    """Return a cell's value as shown to a reader: preceded by ≥ or ≤ if it is only a bound, followed by its marks.
+    """Return a cell's value and marks as text for readers, after ≥ or ≤ if the value is only a bound.
 
     >>> format_cell(Cell(60, bound="≥", marks="‡"), "count")
     '≥ 60‡'
@@ -167,7 +169,10 @@ def format_cell(cell: Cell, form: Form) -> str:
 
 
 def spans(words: str) -> list[tuple[str, Face]]:
-    r"""Split a text of the form "words" into its parts: *italic*, **bold**, and plain text; \* is an asterisk.
+    r"""Split a text of the form "words" into its parts in italic, bold and plain type.
+
+    In such a text, single asterisks enclose *italic* parts, and double asterisks enclose **bold** parts. An asterisk
+    that belongs to the text is written as \*.
 
     >>> spans(r"**sky**, *cloud\*s*, sea")
     [('sky', 'bold'), (', ', ''), ('cloud*s', 'italic'), (', sea', '')]
@@ -192,7 +197,7 @@ def literal(text: str) -> str:
 
 
 def format_interval(cell: Cell, form: Form) -> str:
-    """Return a cell's interval as text; empty if it has none, or if an effect is known exactly.
+    """Return a cell's interval as text, or "" if the cell has no interval or is an effect that is known exactly.
 
     >>> format_interval(Cell(0.9722, 0.7406, 1.284), "effect"), format_interval(Cell(6.63, 6.63, 6.63), "effect")
     ('[0.7406, 1.2840]', '')

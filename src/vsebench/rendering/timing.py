@@ -9,9 +9,10 @@ from vsebench.rendering.table import Cell
 
 
 def scoring_cell(timing: pl.DataFrame) -> Cell:
-    """Return the time to score one test image, in seconds: median, minimum and maximum over repeats.
+    """Return a cell with the median time to score one test image, in seconds.
 
-    `timing` contains the rows of one method on one task.
+    The interval of the cell extends from the shortest to the longest time of a repeat. `timing` contains the rows of
+    one method on one task. If the method was not timed, the cell is empty.
     """
     scored = timing.filter(phase="score").sort("seconds")
     seconds = (scored["seconds"] / scored["images"]).to_list()
@@ -19,9 +20,11 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
 
 def epoch_cell(timing: pl.DataFrame) -> Cell:
-    """Return the time of an epoch, in seconds: the median, minimum and maximum of the repeats' medians.
+    """Return a cell with the median time of an epoch, in seconds.
 
-    `timing` contains the rows of one method on one task.
+    For each repeat, the median over its epochs is computed. The value of the cell is the median of these numbers, and
+    the interval extends from the smallest to the largest of them. `timing` contains the rows of one method on one task.
+    If no epochs were timed, the cell is empty.
     """
     epochs = timing.filter(phase="epoch").group_by("repeat").agg(pl.col("seconds").median())
     seconds = sorted(epochs["seconds"].to_list())
@@ -29,12 +32,14 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 
 
 def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | None:
-    """Return the seconds to train a method with its chosen settings; None if it was not timed.
+    """Return the seconds to train a method with its chosen settings, or None if the method was not timed.
 
-    The result is the median over repeats of the time up to the best epoch or, for a method without epochs, of the fit.
-    If the run times only the first epochs, the result is the median over seeds of the seconds that the method's fits
-    took up to the best epoch; other jobs may have run meanwhile. The timed first epochs are not used, because later
-    epochs can take longer: in WARP, they do as the model gets better.
+    The result is the median time of a fit over repeats. For a method with epochs, only the time up to the best epoch
+    counts.
+
+    If the run times only the first epochs, the result is the median over seeds of the time that the method's fits took
+    up to the best epoch. Other jobs may have run during these fits. The timed first epochs are not used, because later
+    epochs can take longer. In WARP, for example, epochs take longer as the model gets better.
 
     Parameters
     ----------

@@ -12,18 +12,21 @@ from vsebench.rendering.timing import training_seconds
 
 
 def numbers(results: Results) -> dict[str, Any]:
-    """Return the data of the page's interactive chart, which can be written as JSON.
+    """Return the data of the page's interactive chart, in a form that can be written as JSON.
 
     Returns
     -------
     dict
-        `tasks` (name, title and the index of the leading metric of each task), `metrics` (titles), `signs` (1 for a
-        metric whose large values are better, -1 if its small values are better, 0 if neither), `methods` (name, title,
-        role, colour and marker of each method), `values`, `seconds` and `marks`. An entry of `values` consists of task,
-        metric, method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
-        significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and training
-        seconds; controls have no entry. An entry of `marks` consists of task, method, the marks of fits that ended at a
-        limit, and their meaning in words. Tasks, metrics and methods are given by their indices.
+        - `tasks`: the name and title of each task, and the index of its leading metric
+        - `metrics`: the title of each metric
+        - `signs`: for each metric, 1 if large values are better, -1 if small values are better, and 0 if neither
+        - `methods`: the name, title, role, colour and marker of each method
+        - `values`: lists of task, metric, method, value, both ends of the 95 % interval, and a rating. The rating is
+          2 for the best method, 1 for a method that is not significantly different from the best, and 0 otherwise
+        - `seconds`: lists of task, method and training seconds. Controls have no such list
+        - `marks`: lists of task, method, the marks of fits that ended at a limit, and their meaning in words
+
+        In these lists, tasks, metrics and methods are given by their indices.
     """
     from matplotlib.colors import to_hex
 

@@ -25,16 +25,16 @@ Numbers = dict[str, Any]  # a row of `summary`
 
 
 def headlines(results: Results, papers: Sequence[Paper]) -> list[str]:
-    """Return the result on each task in a few sentences, real data first."""
+    """Return a text of a few sentences on the result of each task, with tasks on real data first."""
     tasks = sorted(results.tasks_of(results.summary), key=lambda task: results.is_simulated(task.dataset))
     return [text for task in tasks if (text := " ".join(headline(results, task, papers)))]
 
 
 def headline(results: Results, task: Task, papers: Sequence[Paper]) -> Iterator[str]:
-    """Yield a sentence on a task's best method, and sentences on methods of the papers that are behind it.
+    """Yield a sentence on the best method of a task, and then sentences on worse methods from the papers.
 
-    Yield nothing if no method is the best, for example if the run has only oracles. A method that is not
-    significantly better than `random` is not called the best.
+    Yield nothing if no method is the best, for example if the run has only oracles. A method that is not significantly
+    better than `random` is not called the best.
     """
     accuracy, metric = results.accuracy(task), leading_metric(results, task)
     methods = results.competitors_of(accuracy)
@@ -60,10 +60,11 @@ def headline(results: Results, task: Task, papers: Sequence[Paper]) -> Iterator[
 
 
 def behind(results: Results, numbers_of: Mapping[str, Numbers], best: str, papers: Sequence[Paper]) -> Iterator[str]:
-    """Yield sentences on methods of the papers that are behind the best method.
+    """Yield sentences on those of the papers' methods that are worse than the best method.
 
-    The first is on the papers' methods, if the best method is not one of them. Each further sentence is on a paper's
-    own method that is significantly worse and not yet named. `numbers_of` maps methods to rows of `summary`.
+    If the best method is not from a paper, the first sentence is on the best of the papers' methods. Each further
+    sentence is on the best of one paper's own methods, if this method is significantly worse than `best` and not yet
+    named. `numbers_of` maps methods to rows of `summary`.
     """
 
     def leader(methods: Sequence[str]) -> str:
@@ -84,7 +85,7 @@ def behind(results: Results, numbers_of: Mapping[str, Numbers], best: str, paper
 
 
 def lower(numbers: Numbers, best: Numbers) -> str:
-    """Return by how much a method is below the best one, and whether this is significant."""
+    """Return a clause that says by how much a method is below the best one, and whether this is significant."""
     test = "not significantly " if near_best(numbers) else "significantly "
     test = test if numbers["p_adjusted"] is not None else ""
     return f"{test}lower (by {format_value(best['value'] - numbers['value'], 'score')})"

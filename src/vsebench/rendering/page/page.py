@@ -59,7 +59,7 @@ def render(
     folder: Path,
     pictures: Mapping[str, Pictures] | None = None,
 ) -> str:
-    """Return the page.
+    """Return the page as HTML.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def template(name: str = "report.html.j2") -> Template:
 
 
 def filters_in_words(filters: Mapping[str, Any]) -> str:
-    """Return the filters of a data set as text, with their seed only if images were sampled."""
+    """Return the filters of a data set as text, with the seed only if images were sampled."""
     sampled = "sample_images" in filters
     return in_words({name: value for name, value in filters.items() if sampled or name != "seed"})
 
@@ -170,7 +170,10 @@ def notices(results: Results) -> Iterator[str]:
 
 
 def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
-    """Yield how many images lack features, for each set of features of a data set (`entry`, from `datasets.json`)."""
+    """Yield a clause on each set of features that some images of a data set lack.
+
+    The clause states the number of these images. `entry` is the entry of the data set in `datasets.json`.
+    """
     for name, features in {"": entry.get("features") or {}, **entry.get("feature_sets", {})}.items():
         if number := features.get("images_without"):
             what = f"features in the set {name}" if name else "features"
@@ -179,7 +182,7 @@ def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:
-    """Yield a line on fits that a limit on epochs stopped, and one on solvers that stopped before the minimum."""
+    """Yield a line on fits that a limit on epochs stopped, and a line on solvers that stopped before the minimum."""
     sentences = {
         "epochs": "Stopped by a limit on epochs; more epochs might change the results",
         "iterations": "Solvers that stopped before the minimum, at a limit on iterations or because of rounding",
@@ -230,7 +233,10 @@ def not_in_papers(instances: Mapping[str, Instance], of_papers: Mapping[str, Ins
 
 
 def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -> Drawing:
-    """Return a figure with its caption and alternative text; `folder` is the folder of the page."""
+    """Return a figure with its caption and alternative text.
+
+    `figures` is the folder with the figures, and `folder` is the folder of the page.
+    """
     path = figures / f"{instance.name}.svg"
     try:
         svg = path.read_text(encoding="utf-8")
@@ -252,7 +258,9 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
 
 
 def pack(drawings: dict[str, str]) -> str:
-    """Return, for the page's script, a JSON object of drawings by name, compressed with gzip and encoded in base64.
+    """Return drawings as a text that the page's script can unpack.
+
+    The text is a JSON object that maps names to drawings, compressed with gzip and encoded in base64.
 
     >>> json.loads(gzip.decompress(base64.b64decode(pack({"overview": "<svg/>"}))))
     {'overview': '<svg/>'}
@@ -280,7 +288,7 @@ def about_machine(machine: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the entries of nested mappings, with the keys joined.
+    """Yield the entries of nested mappings as pairs of a name and a text; the name consists of the joined keys.
 
     >>> list(flatten({"machine": {"cores": 2, "memory_bytes": 2**31}}))
     [('machine: cores', '2'), ('machine: memory', '2.0 GiB')]

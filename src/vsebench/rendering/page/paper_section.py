@@ -54,7 +54,10 @@ def make_table(results: Results, instance: Instance) -> Table:
 
 
 def position_in_paper(results: Results, figure: Instance) -> str:
-    """Return the beginning of a caption: the paper and the number of the figure, or "" for a figure of the run."""
+    """Return the beginning of a figure's caption, which names the paper and the figure in words.
+
+    If the figure does not belong to a paper, the result is "".
+    """
     if figure.paper is None:
         return ""
     return f"{paper_title(results, figure.paper)}, {name_in_paper(figure)}, on this run's data. "

@@ -1,4 +1,4 @@
-"""Small pictures of the images that tables name by their ids, for data sets with the key `pictures`."""
+"""Small pictures of the images whose ids are in tables, for data sets with the key `pictures`."""
 
 import base64
 from collections.abc import Iterable, Mapping
@@ -16,14 +16,17 @@ PIXELS = 96  # length of the longer side, in pixels
 
 @dataclass
 class FoundPictures:
-    """Pictures by data set and id, and notices about missing pictures."""
+    """Data URLs of pictures by data set and id, and notices about missing pictures."""
 
     pictures: dict[tuple[str, str], str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
 
 def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> FoundPictures:
-    """Return at most `MOST` pictures for the columns of form "pictures", in the order of the tables.
+    """Return the pictures of at most `MOST` images that tables name in columns of the form "pictures".
+
+    If there are more images, data sets that come first in `sources` have priority, and so do images that come first in
+    the tables.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ def names_in(table: Table) -> list[tuple[str, str]]:
 
 
 def ids_in(value: object) -> list[tuple[str, bool]]:
-    """Return the ids in a cell of the form "pictures", each with True if the image is marked as correct, else False.
+    """Return each id in a cell of the form "pictures", and whether bold type marks the id as correct.
 
     >>> ids_in("**12**, 7, 9")
     [('12', True), ('7', False), ('9', False)]
@@ -80,7 +83,7 @@ def ids_in(value: object) -> list[tuple[str, bool]]:
 
 
 def thumbnail(content: bytes) -> str | None:
-    """Return a data URL of a picture with sides of at most `PIXELS`; None if the bytes are not a picture."""
+    """Return a picture as a data URL, with sides of at most `PIXELS` pixels; None if `content` is not a picture."""
     from PIL import Image, UnidentifiedImageError
 
     try:
