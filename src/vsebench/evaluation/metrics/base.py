@@ -68,7 +68,7 @@ class RankMetric(Metric):
 class ListMetric(Metric):
     """A metric of an image, computed from the first labels of its list and the siblings of its held-out labels.
 
-    Siblings are labels with a common parent. The metric is left out if the data set does not state which labels are
+    Siblings are labels with a common parent. The metric is NaN if the data set does not state which labels are
     siblings.
     """
 
