@@ -64,7 +64,7 @@ class AnalysedDataset:
 
     @cached_property
     def siblings(self) -> pl.DataFrame | None:
-        """The table `schemas.SIBLINGS`; None if the data set has none."""
+        """The table `schemas.SIBLINGS`, or None if the data set has no siblings."""
         return read_table(self.folder / "siblings.parquet", SIBLINGS) if self.has_siblings else None
 
     @cached_property
@@ -72,7 +72,7 @@ class AnalysedDataset:
         return {}
 
     def features(self, case: Case) -> "Features | None":
-        """Return the features that the method of a case uses; None if it uses no features."""
+        """Return the features that the method of a case uses, or None if the method uses none."""
         files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
         if files and files not in self._loaded:
             self._loaded[files] = FEATURES.load(files)
@@ -94,7 +94,7 @@ class AnalysedCase:
         return str(self.case)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table in the model's folder, one of `schemas.OF_MODEL`, such as "ranks"."""
+        """Return the table `name`, one of `schemas.OF_MODEL` such as "ranks", from the model's folder."""
         return read_table(self.case.folder(self.results) / f"{name}.parquet", OF_MODEL[name])
 
     @cached_property
@@ -117,21 +117,21 @@ class AnalysedCase:
 
     @cached_property
     def checked_model(self) -> Model:
-        """The model; raises a `UserError` if its numbers are not finite or its labels do not match the split."""
+        """The model; raises a `UserError` if scores are not finite or the split has a different number of labels."""
         check_finite(self.model, str(self))
         check_labels(self.model, self.test, str(self))
         return self.model
 
     @cached_property
     def scores(self) -> Matrix:
-        """The scores of all labels for all test images, (q, n_labels) float32."""
+        """The scores of all labels for the q test images, (q, n_labels) float32."""
         return np.concatenate([checked_scores(self.checked_model, queries) for queries in self._queries()])
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and of labels, (n_labels, factors), without biases.
+        """The vectors of the q test images, (q, factors), and the vectors of the labels, (n_labels, factors).
 
-        None if the model has no vectors.
+        The biases of a model are left out. The result is None if the model has no vectors.
         """
         model = self.checked_model
         if not isinstance(model, Embedded):
@@ -152,9 +152,10 @@ class Analysis(Protocol):
     READS: Reads
 
     def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
-        """Return the columns of SCHEMA except those that name the case, or None if there is nothing to analyse.
+        """Return a table for one fitted model, or None if there is nothing to analyse.
 
-        Raises a `UserError` if the analysis does not support this kind of model.
+        The table has the columns of SCHEMA except those that name the case. Raises a `UserError` if the analysis does
+        not support this kind of model.
         """
 
 
@@ -169,6 +170,9 @@ def normalise_rows(vectors: Matrix) -> Matrix:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Subtract from each score, (n, n_labels), the log-sum-exp of all scores of its image."""
+    """Subtract from each score the log-sum-exp of all scores of the same image.
+
+    `scores` and the result have shape (n, n_labels), with one row per image.
+    """
     largest = scores.max(axis=1, keepdims=True)
     return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

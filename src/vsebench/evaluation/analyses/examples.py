@@ -34,11 +34,13 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
-    """Add the Boolean columns `right` (held-out label) and `sibling` (held-out label or a sibling of one) to `lists`.
+    """Add to `lists` two Boolean columns that mark the correct labels and their siblings.
+
+    - `right` is true for the held-out labels of the image.
+    - `sibling` is true for the held-out labels and their siblings. Without `siblings`, this column is null.
 
     `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`; the argument `right` contains a pair
-    (image, label) for each held-out label. Images without a held-out label are left out. Without `siblings`, the column
-    `sibling` is null.
+    (image, label) for each held-out label. Images without a held-out label are left out.
     """
     right = right.select(PAIR).unique()
     marked = lists.join(right, on="image", how="semi").join(right.with_columns(right=True), on=PAIR, how="left")

@@ -1,4 +1,4 @@
-"""Compute the full-sample loss of VSE-fs for embeddings, on the labels that they were trained on."""
+"""Compute the full-sample loss of VSE-fs for embeddings, on their training labels."""
 
 from collections.abc import Sequence
 
@@ -34,20 +34,22 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def full_sample_losses(
     image: Matrix, label: Matrix, training: LabelMatrix, betas: Sequence[float], gamma: float = 0.0
 ) -> list[float]:
-    """Return the full-sample loss per positive for each beta_0, minimised over a shift and a scale of the scores.
+    """Return the full-sample loss per positive for each beta_0, with a shift and a scale fitted to the scores.
 
-    With the scores x_ic of image i and label c, M labels and b = beta_0 / M, the loss is the minimum over a and s of
+    Let x_ic be the score of image i and label c, M the number of labels, and b = beta_0 / M. The loss is the minimum
+    over the shift a and the scale s of
 
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 
-    divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
-    the scale (of either sign) are fitted because methods with other losses do not aim at scores of 1 for positives and
-    0 for other pairs. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
-    without a training label are left out.
+    divided by the number of positives. This is Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The
+    shift and the scale (of either sign) are fitted because methods with other losses do not aim at scores of 1 for
+    positives and 0 for other pairs. Constant scores give n b / (1 + n b), where n is the number of other pairs per
+    positive. Images without a training label are left out.
 
-    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i includes a term gamma |C_i|^(-1/2) v_c for each positive c of the
-    image; C_i is the set of its positives. As in training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is
-    subtracted from x_ic if c is a positive.
+    The score x_ic is the inner product <v_i, v_c> of the vectors of the image and the label. With gamma (VSE-fs only),
+    v_i includes a term gamma |C_i|^(-1/2) v_c for each positive c of the image; C_i is the set of the image's
+    positives. As in training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted from x_ic if c is a
+    positive.
 
     Parameters
     ----------
@@ -71,14 +73,18 @@ def full_sample_losses(
 
 
 def sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of 1, x and x^2 over the scores x, (3,)."""
+    """Return an array of three numbers: the number of scores, their sum, and the sum of their squares."""
     return np.array([len(scores), scores.sum(), scores @ scores])
 
 
 def scores_of_pairs(
     image: NDArray[np.float64], label: NDArray[np.float64], rows: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return <v_i, v_c> for pairs of an image and a label, (n_pairs,), computed in blocks of pairs."""
+    """Return the inner product of the image's vector and the label's vector for each pair of an image and a label.
+
+    The result has shape (n_pairs,). For each pair, `rows` contains the row of `image`, and `labels` contains the row of
+    `label`. The pairs are processed in blocks to save memory.
+    """
     parts = [
         np.einsum("pf,pf->p", image[rows[first : first + PAIRS]], label[labels[first : first + PAIRS]])
         for first in range(0, len(rows), PAIRS)
@@ -87,7 +93,7 @@ def scores_of_pairs(
 
 
 def _smallest(positives: NDArray[np.float64], everything: NDArray[np.float64], b: float) -> float:
-    """Return the smallest loss over shifts and scales, from the sums of 1, x and x^2 over positives and all pairs."""
+    """Return the smallest loss per positive over shifts and scales, from the `sums` of positives and of all pairs."""
     n, x, squares = positives + b * (everything - positives)
     mean = x / n
     variance, covariance = squares / n - mean**2, (positives[1] - positives[0] * mean) / n

@@ -1,10 +1,10 @@
-"""Rank the test images for each label, and list the images ranked first: retrieval of images by a word.
+"""Retrieve images by a word: rank the test images for each label, and list the images that are ranked first.
 
 Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks are skipped if test
 images also have training labels, because a model could find an image by these labels.
 
 Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
-cosine. They rank the labels of an image in the same order if all label vectors have the same length.
+cosine. Both rank the labels of an image in the same order if all label vectors have the same length.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2. The paper
 ranks by the normalised inner product and does not measure the quality of the rankings.
@@ -54,14 +54,18 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 
 def cosines(images: Matrix, labels: Matrix) -> Matrix:
-    """Return the cosines of image and label vectors, (q, n_labels); 0 for vectors of zeros."""
+    """Return the cosine of each image vector with each label vector, (q, n_labels) for q images.
+
+    The cosine with a vector of zeros is 0.
+    """
     return normalise_rows(images) @ normalise_rows(labels).T
 
 
 def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
     """Rank the images for each candidate label that at least one image has.
 
-    Among images with equal scores, images without the label come first; each group is in the order of the rows.
+    Among images with equal scores, images without the label come first. Remaining ties are broken by the order of the
+    rows.
 
     Parameters
     ----------
@@ -71,9 +75,14 @@ def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
 
     Returns
     -------
-    A table with the columns `label`; `images`: the number R of images with the label; `average_precision`;
-    `r_precision`: the share of the first R images that have the label; `first`: the first ten images, as row numbers of
-    `scores`; and `hits`: whether each of these has the label.
+    A table with one row per label and the columns
+
+    - `label`;
+    - `images`: the number R of images with the label;
+    - `average_precision`;
+    - `r_precision`: the share of the first R images that have the label;
+    - `first`: the first ten images, as row numbers of `scores`;
+    - `hits`: whether each of these ten images has the label.
     """
     rows = []
     for label in np.flatnonzero(right.any(axis=0) & candidates):

@@ -20,7 +20,7 @@ READS = Reads(model=("ranks.parquet", "lists.parquet"), decided=("decisions.parq
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return a row for each label, in the order of the labels' numbers; a ratio is 0 if its denominator is 0."""
+    """Return a row for each label, in the order of the labels' numbers; an undefined precision, recall or F1 is 0."""
     sets = read_sets(case.case, case.decision, case.results)
     hits, predicted, right = (counts[0] for counts in sets.of_labels(np.ones((sets.n_images, 1))))
     return pl.DataFrame(

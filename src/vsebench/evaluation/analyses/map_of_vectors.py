@@ -42,10 +42,10 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     """Return the positions of images and labels in the plane of the images' first two principal components.
 
-    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the image
-    vectors is subtracted. To make the sign of each component reproducible, it is chosen so that the sum of the labels'
-    coordinates is not negative. `images` is (q, factors), `labels` (n_labels, factors), with two factors or more;
-    returns (q, 2) and (n_labels, 2).
+    All vectors are first scaled to length 1, as for a cosine; zero vectors are unchanged. Then the mean of the image
+    vectors is subtracted from all vectors. To make the sign of each component reproducible, the sign is chosen so that
+    the sum of the labels' coordinates is not negative. `images` has shape (q, factors), and `labels` has shape
+    (n_labels, factors), with two factors or more. The positions have shapes (q, 2) and (n_labels, 2).
     """
     images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)

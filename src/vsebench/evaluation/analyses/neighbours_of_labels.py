@@ -1,4 +1,4 @@
-"""Find the nearest labels of each label in an embedding by the cosine of the label vectors."""
+"""Find the labels that are nearest to each label in an embedding, by the cosine of their vectors."""
 
 import numpy as np
 import polars as pl
@@ -54,9 +54,10 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def nearest(vectors: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the nearest other labels of each label and their cosines, (n_labels, up to NEAREST), nearest first.
+    """Return the nearest other labels of each label, and their cosines with the label.
 
-    `vectors` is (n_labels, K) float32; a zero vector has the cosine 0 with all other vectors.
+    `vectors` is (n_labels, K) float32. A zero vector has the cosine 0 with all other vectors. Each of the two results
+    has a row for each label and up to `NEAREST` columns, with the nearest label first.
     """
     directions = normalise_rows(vectors)
     cosines: Matrix = directions @ directions.T

@@ -1,10 +1,10 @@
 """Compute the contribution of each image to the average precision over all pairs of a test image and a label.
 
-If image i counts w_i times in the ranking of all pairs (`pooled_precision`), the average precision A is a function of
-these weights. The value of image i is A + n dA / dw_i, where n is the number of images, and A and its derivative are
-taken at weights of 1. The mean of the values is A, since A does not change if all weights are multiplied by the same
-number; the variance of the values divided by n estimates the variance of A over samples of images (the infinitesimal
-jackknife; Efron, The jackknife, the bootstrap and other resampling plans, 1982).
+Suppose that image i counts w_i times in the ranking of all pairs (`pooled_precision`). The average precision A is then
+a function of these weights. The value of image i is A + n dA / dw_i, where n is the number of images, and A and its
+derivative are taken at weights of 1. The mean of the values is A, since A does not change if all weights are multiplied
+by the same number. The variance of the values, divided by n, estimates the variance of A over samples of images. This
+estimate is called the infinitesimal jackknife (Efron, The jackknife, the bootstrap and other resampling plans, 1982).
 """
 
 import numpy as np
@@ -33,11 +33,13 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def values_of_images(scores: Matrix, right: Mask, candidates: Mask) -> NDArray[np.float64]:
-    """Return the value of each image, (n,), given arrays (n, n_labels); pairs that are not candidates are left out.
+    """Return the value of each image, as the module's docstring defines it.
 
-    If N_s pairs have ranks up to s, and H_s of them are correct, A is the mean of H_s / N_s over the ranks s of the
-    correct pairs. A pair at rank q counts in N_s for all s >= q, and also in H_s if it is correct. Pairs with equal
-    scores all get the last of the ranks that they occupy.
+    The arguments have shape (n, n_labels), and the result has shape (n,). Pairs that are not candidates are left out.
+
+    Let N_s be the number of pairs with ranks up to s, and H_s the number of correct pairs among them. The average
+    precision is the mean of H_s / N_s over the ranks s of the correct pairs. A pair at rank q counts in N_s if s >= q,
+    and also in H_s if it is correct. Pairs with equal scores all get the last of the ranks that they occupy.
     """
     image = np.nonzero(candidates)[0]
     order = np.argsort(-scores[candidates], kind="stable")

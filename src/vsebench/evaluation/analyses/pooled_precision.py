@@ -1,7 +1,8 @@
-"""Compute precision-recall curves over all pairs of a test image and a label, comparing scores across images.
+"""Compute precision-recall curves over all pairs of a test image and a label.
 
-A ranking loss does not determine the level of an image's scores. Therefore each curve is also computed from normalised
-scores: each score minus the log-sum-exp of all scores of its image.
+All pairs are in one ranking, in which scores of different images are compared. However, a ranking loss does not
+determine the level of an image's scores. Therefore each curve is also computed from normalised scores: each score minus
+the log-sum-exp of all scores of its image.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
 computed as in the authors' code.
@@ -35,11 +36,11 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
-    """Return the precision where the recall first reaches each value of `LEVELS`, and the average precision.
+    """Return the precision at each recall in `LEVELS`, and the average precision.
 
-    `scores` and `right` contain one value per pair of an image and a label, without the labels that are already known
-    for the image. Pairs with equal scores all get the last of the positions that they occupy, as in scikit-learn's
-    `average_precision_score`.
+    The precision is taken at the first position where the recall reaches the level. `scores` and `right` contain one
+    value per pair of an image and a label, without the labels that are already known for the image. Pairs with equal
+    scores all get the last of the positions that they occupy, as in scikit-learn's `average_precision_score`.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])

@@ -33,16 +33,19 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, for each image, the distances of two samplers of labels, VSE-ens and uniform, from the rank sampler.
+    """Return the distances of two samplers of labels, VSE-ens and uniform, from the rank sampler, for each image.
 
     All three samplers can also draw a positive.
 
-    The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
-    proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,
-    where sigma_f is the standard deviation of v_cf over the labels; then, with the rank sampler's probabilities, a rank
-    among the labels sorted by v_cf, largest first, or smallest first if v_if < 0 (Eq. 6 to 8, Algorithm 1). The
-    distance is the total variation: half the sum of absolute differences, from 0 (equal distributions) to 1 (no label
-    in common).
+    The rank sampler orders the labels by <v_i, v_c>, the inner product of the vectors of image i and label c. It draws
+    the label at rank r, counted from 0, with probability proportional to exp(-r / lambda) (Eq. 5).
+
+    VSE-ens draws a factor f with probability proportional to |v_if| sigma_f, where sigma_f is the standard deviation of
+    v_cf over the labels. It then sorts the labels by v_cf, largest first, or smallest first if v_if < 0. From this
+    list, it draws a label with the rank sampler's probability for the label's rank (Eq. 6 to 8, Algorithm 1).
+
+    The distance is the total variation: half the sum of absolute differences of the labels' probabilities. It ranges
+    from 0 (equal distributions) to 1 (no label in common).
 
     Parameters
     ----------
@@ -66,7 +69,10 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
 
 
 def sampling_probabilities(images: Matrix, labels: Matrix, by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability that VSE-ens draws each label, (n, n_labels), given the probability of each rank."""
+    """Return the probability with which VSE-ens draws each label for each image, (n, n_labels).
+
+    `by_rank`, (n_labels,), contains the probability of each rank. `distances` explains the other arguments.
+    """
     in_lists = ranks_from_zero(labels.T)
     weights = np.abs(images) * labels.std(axis=0).astype(np.float64)
     totals = weights.sum(axis=1, keepdims=True)

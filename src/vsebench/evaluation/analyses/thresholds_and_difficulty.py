@@ -1,12 +1,13 @@
 """Correlate the predicted thresholds of each label with the difficulty of its images.
 
-The difficulty of an image for a label is 1 - sigmoid(score). The score is that of a reference: a method whose scores
+The difficulty of an image for a label is 1 - sigmoid(score). The score comes from a reference: a method whose scores
 are log odds, such as binary cross-entropy or the oracle of simulated labels. Only test images with the label are used,
 because among the images without the label, the easy ones get high thresholds.
 
-A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
-Correlations are therefore computed with the thresholds as predicted, as in the paper, and also after subtracting from
-the thresholds one of three levels of the image's scores: their mean, their log-sum-exp, or their maximum.
+A ranking loss does not determine the level of an image's scores: if the same number is added to the scores and to the
+thresholds, the label sets do not change. Correlations are therefore computed with the thresholds as predicted, which is
+what the paper does, and also with thresholds from which a level of the image's scores is subtracted. Three levels are
+used: the mean, the log-sum-exp and the maximum of the scores.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 4, which
 shows images of a class in the order of their thresholds.
@@ -61,13 +62,13 @@ def levels(case: AnalysedCase) -> pl.DataFrame:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return the negated scores of a reference for each test image's labels; they increase with the difficulty."""
+    """Return the negated scores of a reference for each test image's labels; larger values mean greater difficulty."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 
 
 def correlations(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return Spearman's correlation of threshold and difficulty for each label with enough images."""
+    """Return Spearman's correlation of threshold and difficulty for each label with `FEWEST_IMAGES` images or more."""
     by_label = pairs.group_by("label").agg(
         images=pl.len(), correlation=pl.corr("threshold", "difficulty", method="spearman")
     )

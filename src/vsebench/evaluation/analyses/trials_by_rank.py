@@ -1,4 +1,4 @@
-"""Simulate WARP's steps on fitted models; compare the number of scores per step with the bound of the WSABIE paper."""
+"""Simulate WARP's steps on fitted models, and compare the number of scores per step with the WSABIE paper's bound."""
 
 import numpy as np
 import polars as pl
@@ -36,7 +36,9 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed: int) -> pl.DataFrame:
-    """Return the columns of SCHEMA for each label of each image; `image` is the image's row in `images`.
+    """Return a table with a row for each label of each image, and the columns of SCHEMA that do not name the case.
+
+    The column `image` contains the image's row in `images`.
 
     Parameters
     ----------

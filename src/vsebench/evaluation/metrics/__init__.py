@@ -1,4 +1,4 @@
-"""Metrics, and functions that compute metrics by their names from ranks and lists."""
+"""Functions that compute metrics from tables of ranks and lists; the modules of this package define the metrics."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def has_one_label_each(ranks: pl.DataFrame) -> bool:
 
 
 def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
-    """Add the column `rank` (see `RankMetric.value`)."""
+    """Return `ranks` with the additional column `rank`, which `RankMetric.value` explains."""
     worst = pl.col("above") + pl.col("tied")
     if has_one_label_each(ranks):
         return ranks.with_columns(rank=worst + 1)
@@ -31,10 +31,11 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return a table of metrics (float64 columns): one row per image that has a held-out label, sorted by image.
+    """Return a table of metrics, with one row per image that has a held-out label.
 
-    If every image has one held-out label, metrics are computed once for each distinct rank, because there are far
-    fewer distinct ranks than images.
+    `ranks` is the table RANKS of `core.schemas`. The result has a float64 column for each metric, and it is sorted by
+    image, as `ranks` is. If every image has one held-out label, images with the same rank have the same metrics. The
+    metrics are then computed once for each distinct rank, because there are far fewer distinct ranks than images.
     """
     if has_one_label_each(ranks):
         different = ranks.select(RANKED).unique(maintain_order=True)
@@ -51,7 +52,7 @@ def _of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics, (n_images, n_metrics): one row per image that has a held-out label, sorted by image."""
+    """Return the metrics of `of_images` as an array with shape (n_images, n_metrics)."""
     return of_images(ranks, metrics).to_numpy()
 
 
@@ -63,10 +64,10 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return list metrics, (n_images, n_metrics): one row per image that has a held-out label, sorted by image.
+    """Return the values of list metrics, with one row per image that has a held-out label.
 
-    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`; `right` contains a pair (image, label)
-    for each held-out label.
+    The result has shape (n_images, n_metrics) and is sorted by image. `lists` and `siblings` are the tables LISTS and
+    SIBLINGS of `core.schemas`; `right` contains a pair (image, label) for each held-out label.
     """
     kind = ListMetric, "lists of labels", "sibling_precision@10"
     expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}
@@ -82,10 +83,11 @@ def list_values(
 def popularity_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return popularity metrics, (n_images, n_metrics): one row per image with a held-out label, sorted by image.
+    """Return the values of popularity metrics, with one row per image that has a held-out label.
 
-    `lists` is the table LISTS of `core.schemas`, and `right` contains a pair (image, label) for each held-out label.
-    `frequencies`, (n_labels,), contains the number of training images with each label.
+    The result has shape (n_images, n_metrics) and is sorted by image. `lists` is the table LISTS of `core.schemas`, and
+    `right` contains a pair (image, label) for each held-out label. `frequencies`, (n_labels,), contains the number of
+    training images with each label.
     """
     kind = PopularityMetric, "the training frequencies of a list's labels", "average_popularity@10"
     expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
@@ -97,9 +99,11 @@ def popularity_values(
 def propensity_values(
     ranks: pl.DataFrame, metrics: Sequence[str], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics), sorted by image.
+    """Return the values of propensity metrics for the images' lists, and for the best possible lists.
 
-    `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), are the weights of the labels.
+    Each of the two arrays has shape (n_images, n_metrics) and is sorted by image. `PropensityMetric` defines the best
+    possible lists. `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), contains the weight of
+    each label.
     """
     kind = PropensityMetric, "the ranks and weights of an image's labels", "psp@5"
     expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}

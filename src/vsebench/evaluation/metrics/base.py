@@ -1,7 +1,7 @@
 """Base classes of metrics, and functions that find a metric by its name.
 
-A module of this package defines related metrics: classes with the names of the metrics in CamelCase, such as `MacroF1`
-for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
+Each module of this package defines some related metrics. The class of a metric has the metric's name in CamelCase, such
+as `MacroF1` for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
 """
 
 import re
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound="Metric")
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A metric with its cut-off k: only the first k labels count; None means the whole ranking."""
+    """A metric; only the first `cutoff` labels of a ranking count, or all labels if `cutoff` is None."""
 
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
@@ -55,19 +55,20 @@ class RankMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return a polars expression that computes the metric from the rows of one image, one row per held-out label.
+        """Return a polars expression that computes the metric of one image.
 
-        The columns `above`, `tied`, `right` and `negatives` are those of `schemas.RANKS`. The column `rank` is the
-        label's rank in the image's list: above + tied + its position among the held-out labels, which are sorted by
-        above + tied. All columns but `negatives` are null for a label that is excluded from the candidates (a miss).
-        `pl.len()` is the number of held-out labels.
+        The expression reads the image's rows, one row per held-out label. The columns `above`, `tied`, `right` and
+        `negatives` are those of `schemas.RANKS`. The column `rank` is the label's rank in the image's list. To compute
+        this rank, the held-out labels are sorted by above + tied. The rank is above + tied + the label's position in
+        this order, counted from 1. All columns but `negatives` are null for a label that is excluded from the
+        candidates (a miss). `pl.len()` is the number of held-out labels.
         """
 
 
 class ListMetric(Metric):
     """A metric of an image, computed from the first labels of its list and the siblings of its held-out labels.
 
-    Siblings are labels with a common parent. The metric is left out if the data set does not state which labels are
+    Siblings are labels with a common parent. The metric is NaN if the data set does not state which labels are
     siblings.
     """
 
@@ -75,10 +76,12 @@ class ListMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
+        """Return a polars expression that computes the metric of one image.
 
-        Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `related` (the
-        label is one of the image's held-out labels or a sibling of one).
+        The expression reads the rows of the image's list, one row per label, with the columns
+
+        - `rank`, counted from 1. If an image has no candidates, its only row has the rank null.
+        - `related`: whether the label is one of the image's held-out labels or a sibling of one.
         """
 
 
@@ -89,41 +92,48 @@ class PopularityMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
+        """Return a polars expression that computes the metric of one image.
 
-        Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `frequency` (the
-        number of training images with the label).
+        The expression reads the rows of the image's list, one row per label, with the columns
+
+        - `rank`, counted from 1. If an image has no candidates, its only row has the rank null.
+        - `frequency`: the number of training images with the label.
         """
 
 
 class PropensityMetric(Metric):
-    """A metric in which rare labels count more: the mean over images, divided by the mean for the best possible lists.
+    """A metric in which rare labels count more, as a share of the best possible value.
 
-    A label l with the propensity p has the weight 1 / p, where (Jain, Prabhu and Varma, KDD 2016)
+    A label l with the propensity p has the weight 1 / p. The propensity is (Jain, Prabhu and Varma, KDD 2016)
 
-        p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A,
+        p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A.
 
-    N is the number of training images, N_l the number of those with the label, and A and B are settings of the data
-    set. The metric is defined for a set of images, not for one image: it is the mean value of the images' lists,
-    divided by the mean value of the best possible lists. The best possible list of an image begins with its held-out
-    labels, the largest weights first. For a resample of the images, both means are taken over the resample. Two methods
-    are compared by the difference between their ratios.
+    N is the number of training images, and N_l is the number of training images with label l. A and B are settings of
+    the data set.
+
+    The metric is defined for a set of images, not for one image: it is the mean value of the images' lists, divided by
+    the mean value of the best possible lists. The best possible list of an image begins with its held-out labels, the
+    largest weights first. For a resample of the images, both means are taken over the resample. Two methods are
+    compared by the difference between their ratios of these means.
     """
 
     takes_cutoff = "always"
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return a polars expression for the value of an image's list, from one row per held-out label.
+        """Return a polars expression that computes the value of one list.
 
-        The columns are `weight` (the label's weight) and `rank` (its rank in the list, or in the best possible list).
-        In the list, `rank` is null for a label that is excluded from the candidates (a miss), and among held-out labels
-        with the same score, the smallest weight comes first.
+        The list is an image's list or the best possible list. The expression reads one row per held-out label of the
+        image, with the columns
+
+        - `weight`: the label's weight.
+        - `rank`: the label's rank in the list. In an image's list, the rank is null for a label that is excluded from
+          the candidates (a miss). If held-out labels have the same score, the one with the smallest weight comes first.
         """
 
 
 class LabelMetric(Metric):
-    """A metric of a label, computed from the ranks of its images in a ranking of all test images."""
+    """A metric of a label, computed from the ranks of the label's images among all test images."""
 
     unit = "label"
 
@@ -143,19 +153,20 @@ class SeenMetric(Metric):
 
     @abstractmethod
     def value(self, seen: Values, unseen: Values) -> Values:
-        """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
+        """Return the metric, given the recalls of seen and of unseen labels.
 
-        Each element is for the test images or for one resample of them. The recall of seen labels is the share of an
-        image's seen labels that are among the first `cutoff` labels of the list, averaged over the images with a seen
-        label. The recall of unseen labels is computed in the same way.
+        The arguments and the result have shape (n,) and dtype float64. Each element is computed from all test images or
+        from one resample of them. The recall of seen labels is the share of an image's seen labels that are among the
+        first `cutoff` labels of the list, averaged over the images with a seen label. The recall of unseen labels is
+        computed in the same way.
         """
 
 
 class SetMetric(Metric):
-    """A metric of predicted label sets, computed from counts per label; it is not a mean over images.
+    """A metric of predicted label sets that is computed from counts per label, not as a mean over images.
 
-    With a cut-off, the predicted set of an image is the first `cutoff` labels of its list, and images without a label
-    are left out. Without a cut-off, the set is chosen by a decision, and all test images count.
+    With a cut-off, the predicted set of an image consists of the first `cutoff` labels of its list, and images without
+    a label are left out. Without a cut-off, a decision chooses the predicted sets, and all test images count.
     """
 
     takes_cutoff = "optional"
@@ -165,10 +176,11 @@ class SetMetric(Metric):
 
     @abstractmethod
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        """Return the metric, (...) float64, from numbers of images per label, each (..., n_labels) float64.
+        """Return the metric, given numbers of images for each label.
 
-        `predicted` counts the images for which a label is predicted, `right` the images that have it, and `hits` the
-        images for which both are true.
+        `predicted` counts the images for which a label is predicted, `right` the images that have the label, and `hits`
+        the images for which both are true. The arguments have shape (..., n_labels), and the result has shape (...).
+        All of them are float64.
         """
 
 
@@ -177,14 +189,17 @@ class EqualLabelsMetric(SetMetric):
 
     A bootstrap resample of the images lacks about a third of the labels that only one image has, and it lacks all
     labels that no image has. In bootstrap resamples, the metric would therefore be too small and vary too little.
-    Instead, resamples are made from what each image adds to the metric. The variance of the metric over these resamples
-    is that of the jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate of variance", Annals
-    of Statistics 9, 1981).
+    Instead, `lost_without` computes what each image adds to the metric, and these amounts are resampled. The variance
+    of the metric over these resamples is that of the jackknife, which tends to be too large (Efron and Stein, "The
+    jackknife estimate of variance", Annals of Statistics 9, 1981).
     """
 
     @abstractmethod
     def lost_without(self, sets: "SetsOfImages") -> Values:
-        """Return, for each image, by how much the metric is smaller without this image, (n_images,) float64."""
+        """Return, for each image, the metric of all images minus the metric without this image.
+
+        The result has shape (n_images,) and dtype float64.
+        """
 
 
 class ImageSetMetric(Metric):
@@ -194,9 +209,10 @@ class ImageSetMetric(Metric):
 
     @abstractmethod
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        """Return the metric of each image, (n,) float64, from its numbers of labels, each (n,) float64.
+        """Return the metric of each image, given numbers of labels for each image.
 
-        `hits` counts the image's labels that are predicted, `predicted` all predicted labels, `right` all its labels.
+        `predicted` counts the labels that are predicted for an image, `right` the labels that the image has, and `hits`
+        the labels for which both are true. The arguments and the result have shape (n,) and dtype float64.
         """
 
 
@@ -208,7 +224,11 @@ def is_of_decision(name: str) -> bool:
 
 @cache
 def load_metric(name: str) -> Metric:
-    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that suggests names."""
+    """Return the metric with a name such as "recall@10".
+
+    An unknown name raises a `UserError` that suggests names. A cut-off that is missing, too large or not allowed for
+    the metric also raises a `UserError`.
+    """
     plain, cutoff = _parts(name)
     metric = _classes()[plain]
     if metric.takes_cutoff == "always" and cutoff is None:
@@ -223,7 +243,11 @@ def load_metric(name: str) -> Metric:
 
 
 def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Kind:
-    """Load a metric and check its kind (base class); a metric of another kind raises a `UserError` with an example."""
+    """Load a metric and check its kind, which is a base class such as `RankMetric`.
+
+    A metric of another kind raises a `UserError`. The message states that the metric cannot be computed from `source`,
+    and it suggests the metric `example`.
+    """
     metric = load_metric(name)
     if not isinstance(metric, kind):
         raise UserError(f"{name} cannot be computed from {source}; use a metric such as {example}")
@@ -236,13 +260,13 @@ def needs_frequencies(names: Iterable[str]) -> bool:
 
 
 def module_of_metric(name: str) -> str:
-    """Return the module that defines a metric; an unknown name raises a `UserError` that suggests names."""
+    """Return the full dotted name of a metric's module; an unknown metric raises a `UserError` that suggests names."""
     plain, _ = _parts(name)
     return _classes()[plain].__module__
 
 
 def metric_class(plain: str) -> type[Metric]:
-    """Return the class of a known metric, by its name without a cut-off."""
+    """Return the class of a known metric, given the metric's name without a cut-off."""
     return _classes()[plain]
 
 
@@ -252,7 +276,7 @@ def known_metrics() -> list[str]:
 
 
 def _parts(name: str) -> tuple[str, str | None]:
-    """Return a known metric's name without its cut-off, and the cut-off."""
+    """Return a known metric's name without its cut-off, and the cut-off or None."""
     match = NAME.fullmatch(name)
     plain, cutoff = match.groups() if match else ("", None)
     if plain not in _classes():
@@ -265,46 +289,51 @@ def _classes() -> Mapping[str, type[Metric]]:
 
 
 def within(cutoff: int | None) -> pl.Expr:
-    """Return whether a label is among the first `cutoff` labels of the list; a miss (excluded label) never is."""
+    """Return an expression for whether a label is among the first `cutoff` labels of the list.
+
+    If `cutoff` is None, the expression is true for all candidates. It is always false for a miss, which is a label that
+    is excluded from the candidates.
+    """
     rank = pl.col("rank")
     return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
 
 
 def discount(rank: pl.Expr) -> pl.Expr:
-    """Return the gain of a hit at a rank, counted from 1."""
+    """Return the gain of a hit, 1 / log2(1 + rank), for a rank that is counted from 1."""
     return 1 / (1 + rank.cast(pl.Float64)).log(2)
 
 
 def best_gain(cutoff: int | None) -> pl.Expr:
-    """Return the gain of a list that begins with all held-out labels, up to the cut-off."""
+    """Return the gain of a list that begins with all held-out labels, summed over the first `cutoff` labels."""
     rank = pl.int_range(1, pl.len() + 1)
     counted = pl.lit(True) if cutoff is None else rank <= cutoff
     return pl.when(counted).then(discount(rank)).otherwise(0.0).sum()
 
 
 def share(part: Values, whole: Values) -> Values:
-    """Return part / whole elementwise, 0 where the whole is 0."""
+    """Return part / whole for each element, and 0 where `whole` is 0."""
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def mean_over_labels(of_labels: Values) -> Values:
-    """Return the means of values, (..., n_labels), over labels."""
+    """Return the mean of the values over labels, which are the last axis of `of_labels`."""
     return np.asarray(of_labels.mean(axis=-1))
 
 
 @dataclass(frozen=True)
 class SetsOfImages:
-    """Label sets of images as CSR matrices, (n_images, n_labels) float64 each."""
+    """Label sets of images, as CSR matrices with shape (n_images, n_labels) and dtype float64."""
 
     hits: "sparse.csr_array"  # 1 where a label is predicted and correct
     predicted: "sparse.csr_array"  # 1 where a label is predicted
     right: "sparse.csr_array"  # 1 where a label is correct
 
     def lost(self, of_label: Callable[[Values, Values, Values], Values]) -> Values:
-        """Return, for each image, by how much a sum over labels is smaller without this image, (n_images,).
+        """Return, for each image, a sum over labels for all images minus the same sum without this image.
 
-        `of_label` returns each label's term of the sum, (n_labels,), from three numbers of images, (n_labels,) each:
-        those for which the label is a hit, those for which it is predicted, and those for which it is right.
+        The result has shape (n_images,). `of_label` returns each label's term of the sum. Its three arguments count,
+        for each label, the images for which the label is a hit, those for which it is predicted, and those for which it
+        is correct. The terms and the three arguments have shape (n_labels,).
         """
         hits, predicted, right = (matrix.sum(axis=0) for matrix in (self.hits, self.predicted, self.right))
         fewer_hits, fewer_predicted, fewer_right = (np.maximum(n - 1, 0.0) for n in (hits, predicted, right))

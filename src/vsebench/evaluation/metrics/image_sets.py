@@ -8,10 +8,10 @@ from vsebench.evaluation.metrics.base import ImageSetMetric, Values, share
 
 
 class ExactMatch(ImageSetMetric):
-    """1 if the predicted set is the image's label set, else 0.
+    """1 if the predicted set equals the image's label set, else 0.
 
-    The mean is the subset accuracy of scikit-learn. Source: Li, Song and Luo, "Improving pairwise ranking for
-    multi-label image classification", CVPR 2017, the "0-1" score.
+    The mean over images is the subset accuracy of scikit-learn. Source: the "0-1" score in Li, Song and Luo, "Improving
+    pairwise ranking for multi-label image classification", CVPR 2017.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -19,9 +19,11 @@ class ExactMatch(ImageSetMetric):
 
 
 class ExampleF1(ImageSetMetric):
-    """F1 of the predicted set: 2 hits / (predicted + right), or 1 if both sets are empty.
+    """F1 of the predicted set: 2 hits / (predicted + right).
 
-    Source: Godbole and Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
+    `hits` is the number of predicted labels that are correct, `predicted` the number of predicted labels, and `right`
+    the number of the image's labels. If the image has no label and none is predicted, F1 is 1. Source: Godbole and
+    Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -29,7 +31,7 @@ class ExampleF1(ImageSetMetric):
 
 
 class CountError(ImageSetMetric):
-    """The error in the number of labels, |predicted - right|."""
+    """The absolute difference between the number of predicted labels and the number of the image's labels."""
 
     lower_is_better = True
     largest = inf
@@ -39,10 +41,10 @@ class CountError(ImageSetMetric):
 
 
 class HammingDistance(ImageSetMetric):
-    """The number of wrong labels: predicted but not right, or right but not predicted.
+    """The number of wrong labels: labels that are predicted but not right, or right but not predicted.
 
-    Divided by the number of labels of the data set, it is the Hamming loss of scikit-learn. Source: Li, Song and Luo,
-    "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
+    This number, divided by the number of labels of the data set, is the Hamming loss of scikit-learn. Source: Li, Song
+    and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
     """
 
     lower_is_better = True
@@ -53,7 +55,7 @@ class HammingDistance(ImageSetMetric):
 
 
 class SetSize(ImageSetMetric):
-    """The number of predicted labels, to compare with the true number of labels; not a measure of quality."""
+    """The number of predicted labels, for comparison with the number of true labels; it does not measure quality."""
 
     is_quality = False
     largest = inf

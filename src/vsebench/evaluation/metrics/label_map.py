@@ -1,8 +1,8 @@
-"""Mean average precision over labels, in which all test images are ranked for each label.
+"""Mean average precision over labels: all test images are ranked for each label.
 
-The precision at the n-th image with the label is n / (n + above + tied), where `above` images without the label have a
-higher score and `tied` have the same score. Among images with the same score, images without the label come first.
-Labels without a test image are left out.
+The precision at the n-th image with the label is n / (n + above + tied). Here, `above` is the number of images without
+the label that have a higher score than this image, and `tied` is the number of images without the label that have the
+same score. Labels without a test image are left out.
 """
 
 import polars as pl
@@ -11,7 +11,7 @@ from vsebench.evaluation.metrics.base import LabelMetric
 
 
 class LabelMap(LabelMetric):
-    """Average precision of a label, for which all test images are ranked."""
+    """The average precision of a ranking of all test images for one label."""
 
     takes_cutoff = "never"
 

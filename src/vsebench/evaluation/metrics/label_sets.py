@@ -1,11 +1,11 @@
 """Precision, recall and F1 of predicted label sets, computed from counts per label.
 
 For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
-that have it, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means in
-which all labels of the vocabulary have the same weight, including labels without a test image unless stated otherwise.
-Overall metrics (`ov`, micro) are computed from the sums of these three numbers over all labels. 0 / 0 counts as 0.
-Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label
-image classification", CVPR 2017, Eqs. 27 and 28.
+that have the label, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means
+over all labels of the vocabulary, with the same weight for each label. They include labels without a test image unless
+stated otherwise. Overall metrics (`ov`, micro) are computed from the sums of the three numbers over all labels. 0 / 0
+counts as 0. Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for
+multi-label image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from vsebench.evaluation.metrics.base import EqualLabelsMetric, SetMetric, SetsO
 
 
 class PcPrecision(EqualLabelsMetric):
-    """Per-class precision: the mean over all labels of hits / predicted; 0 for a label that is never predicted."""
+    """Per-class precision: the mean of hits / predicted over all labels, where 0 / 0 counts as 0."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(share(hits, predicted))
@@ -27,7 +27,7 @@ class PcPrecision(EqualLabelsMetric):
 
 
 class PcRecall(EqualLabelsMetric):
-    """Per-class recall: the mean over all labels of hits / right; 0 for a label without a test image."""
+    """Per-class recall: the mean of hits / right over all labels, where 0 / 0 counts as 0."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(share(hits, right))
@@ -37,28 +37,28 @@ class PcRecall(EqualLabelsMetric):
 
 
 class OvPrecision(SetMetric):
-    """Overall precision: hits / predicted; 0 if nothing is predicted."""
+    """Overall precision: hits / predicted, both summed over all labels; the value is 0 if nothing is predicted."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return share(hits.sum(axis=-1), predicted.sum(axis=-1))
 
 
 class OvRecall(SetMetric):
-    """Overall recall: hits / right."""
+    """Overall recall: hits / right, both summed over all labels."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return share(hits.sum(axis=-1), right.sum(axis=-1))
 
 
 class MicroF1(SetMetric):
-    """Overall F1: 2 hits / (predicted + right)."""
+    """Overall F1: 2 hits / (predicted + right), with all three numbers summed over all labels."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return share(2 * hits.sum(axis=-1), predicted.sum(axis=-1) + right.sum(axis=-1))
 
 
 class MacroF1(EqualLabelsMetric):
-    """The mean of the labels' F1, 2 hits / (predicted + right), over all labels."""
+    """The mean F1 of all labels; a label's F1 is 2 hits / (predicted + right)."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(f1_of_label(hits, predicted, right))
@@ -68,10 +68,10 @@ class MacroF1(EqualLabelsMetric):
 
 
 class MacroF1OfMeans(EqualLabelsMetric):
-    """2 P R / (P + R), where P and R are the labels' mean precision and recall; never smaller than `macro_f1`.
+    """2 P R / (P + R), where P is the mean precision of the labels and R is their mean recall.
 
-    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by INRIA's LEAR group
-    and by FastTag.
+    The value is never smaller than `macro_f1`. Source: Makadia, Pavlovic and Kumar, "A new baseline for image
+    annotation", ECCV 2008. INRIA's LEAR group and FastTag also use this metric.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -86,10 +86,10 @@ class MacroF1OfMeans(EqualLabelsMetric):
 
 
 class MacroF1OfPresent(EqualLabelsMetric):
-    """The mean of the labels' F1, 2 hits / (predicted + right), over the labels with a test image.
+    """The mean F1 of the labels with a test image; a label's F1 is 2 hits / (predicted + right).
 
-    In some papers, labels without a test image count as 0 in macro F1, as in `macro_f1`; in other papers, as here, they
-    are left out.
+    Papers differ in their treatment of labels without a test image. In some papers, these labels count as 0 in macro
+    F1, as in `macro_f1`; in other papers, as here, they are left out.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -141,5 +141,8 @@ def f1_if_present(hits: Values, predicted: Values, right: Values) -> Values:
 
 
 def lost_of_mean(sets: SetsOfImages, of_label: Callable[[Values, Values, Values], Values]) -> Values:
-    """Return, for each image, by how much a mean over all labels is smaller without this image, (n_images,)."""
+    """Return, for each image, a mean over labels for all images minus the same mean without this image.
+
+    The result has shape (n_images,). `of_label` returns each label's value, as for `SetsOfImages.lost`.
+    """
     return sets.lost(of_label) / float(sets.right.shape[1])

@@ -6,13 +6,13 @@ from vsebench.evaluation.metrics.base import RankMetric, best_gain, discount, wi
 
 
 class Map(RankMetric):
-    """Mean average precision: the mean over an image's held-out labels of the precision at the label's rank.
+    """Mean average precision: the mean of the precision at the ranks of an image's held-out labels.
 
-    The precision at a label is right / (right + above + tied), where `right` held-out labels, including this one, score
-    at least as high as the label, `above` negatives score higher and `tied` negatives score the same. Without a
-    cut-off, this is the label ranking average precision (LRAP) of scikit-learn, except that images without a label are
-    left out. With a cut-off k, labels after rank k add 0, but the sum is still divided by the number of held-out
-    labels, as in trec_eval's map_cut.
+    The precision at a label's rank is right / (right + above + tied). Here, `right` is the number of held-out labels
+    that score at least as high as the label, including the label itself. `above` is the number of negatives that score
+    higher, and `tied` is the number of negatives that score the same. Without a cut-off, this is the label ranking
+    average precision (LRAP) of scikit-learn, except that images without a label are left out. With a cut-off k, labels
+    after rank k add 0, but the sum is still divided by the number of held-out labels, as in trec_eval's map_cut.
     """
 
     takes_cutoff = "optional"

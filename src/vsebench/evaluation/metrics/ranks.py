@@ -12,7 +12,11 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class Precision(RankMetric):
-    """Hits / k, even with fewer than k candidates; an image with fewer than k held-out labels cannot reach 1."""
+    """The number of held-out labels among the first k labels of the list, divided by k.
+
+    The divisor is k even if there are fewer than k candidates. An image with fewer than k held-out labels has a value
+    below 1.
+    """
 
     takes_cutoff = "always"
 
@@ -21,7 +25,7 @@ class Precision(RankMetric):
 
 
 class Recall(RankMetric):
-    """The number of hits divided by the number of held-out labels."""
+    """The share of an image's held-out labels that are among the first k labels of the list."""
 
     takes_cutoff = "always"
 
@@ -30,9 +34,9 @@ class Recall(RankMetric):
 
 
 class F1(RankMetric):
-    """The harmonic mean of precision and recall, 2 hits / (k + held-out labels).
+    """The harmonic mean of precision and recall: 2 hits / (k + number of held-out labels).
 
-    The mean over images is the example-based F1 of the multi-label literature for sets of k labels.
+    The mean over images is the example-based F1 of the multi-label literature if the first k labels are predicted.
     """
 
     takes_cutoff = "always"
@@ -79,10 +83,10 @@ class Coverage(RankMetric):
 class Auc(RankMetric):
     """The share of pairs of a held-out label and a negative that are in the right order.
 
-    Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k: a
+    Without a cut-off, ties and misses count one half. With a cut-off k, this is the AUC of a list that is cut at k: a
     held-out label after rank k counts one half, and ties count against the label. Programs of the LibRec family compute
-    the AUC in this way, and both VSE papers report this cut AUC. It cannot exceed (1 + recall@k) / 2 and must not be
-    compared with the full AUC.
+    the AUC in this way, and both VSE papers report this cut AUC. The cut AUC cannot exceed (1 + recall@k) / 2 and must
+    not be compared with the full AUC.
     """
 
     takes_cutoff = "optional"

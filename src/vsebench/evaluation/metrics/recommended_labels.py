@@ -1,8 +1,8 @@
-"""Metrics of the recommended labels, right or wrong: how many, how evenly distributed, and how frequent in training.
+"""Metrics of the recommended labels: their number, how evenly they are recommended, and their frequency in training.
 
-They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
-Gini coefficient. A label is recommended for an image if it is in the image's predicted set, such as the first k
-labels of its list.
+The metrics do not depend on whether the labels are correct. They describe a method and do not measure its quality:
+labels drawn at random have the largest coverage and the smallest Gini coefficient. A label is recommended for an image
+if it is in the image's predicted set, such as the first k labels of its list.
 """
 
 from math import inf
@@ -41,12 +41,14 @@ class CatalogueCoverage(EqualLabelsMetric):
 class Gini(SetMetric):
     """The Gini coefficient of how often each label is recommended.
 
+    For n labels, the coefficient is
+
         sum over labels of (2 r - n - 1) x / (n sum of x),
 
-    for n labels, where x is the number of images that a label is recommended for, and r is its position (from 1) in
-    ascending order of x. The coefficient is 0 if all labels are recommended equally often, or if none is, and 1 - 1 / n
-    if only one is. Source: Fleder and Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55,
-    2009.
+    where x is the number of images that a label is recommended for, and r is the label's position (from 1) in ascending
+    order of x. The coefficient is 0 if all labels are recommended equally often, or if no label is recommended. If only
+    one label is recommended, the coefficient is 1 - 1 / n. Source: Fleder and Hosanagar, "Blockbuster culture's next
+    rise or fall", Management Science 55, 2009.
     """
 
     is_quality = False
@@ -59,9 +61,9 @@ class Gini(SetMetric):
 
 
 class AveragePopularity(PopularityMetric):
-    """The mean number of training images of the first k labels of the list (of all its labels if it is shorter).
+    """The mean number of training images of the first k labels of the list.
 
-    An image with an empty list has the value 0.
+    If the list has fewer than k labels, all of them count. An image with an empty list has the value 0.
 
     Source: Yin, Cui, Li, Yao and Chen, "Challenging the long tail recommendation", VLDB 2012.
     """

@@ -1,12 +1,12 @@
-"""Recall at k of seen labels, of unseen labels, and the harmonic mean of both; all labels share one ranking.
+"""Recall at k of seen labels, recall at k of unseen labels, and the harmonic mean of the two recalls.
 
-    S = mean, over images with seen held-out labels, of   (number of these among the first k labels) / (number of these)
-    U = the same for unseen labels,    H = 2 S U / (S + U)
+Seen and unseen labels are ranked together. Unseen labels are those on which the protocol trains no model. The recall of
+seen labels, S, is the share of an image's seen held-out labels that are among the first k labels of the list, averaged
+over the images with a seen held-out label. The recall of unseen labels, U, is defined in the same way. The harmonic
+mean is H = 2 S U / (S + U). Ties count against a label, even ties between held-out labels.
 
-Unseen labels are those on which the protocol trains no model. Ties count against a label, even between held-out labels.
-
-Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
-have one label, and S and U are means over labels; the definition of recall for images with several labels is our
+Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017. In that paper,
+images have one label, and S and U are means over labels. The definition of recall for images with several labels is our
 choice.
 """
 
@@ -30,7 +30,10 @@ class UnseenRecall(SeenMetric):
 
 
 class HarmonicRecall(SeenMetric):
-    """Harmonic mean of the recalls of seen and of unseen labels, H; 0 if both are 0, NaN if one is undefined."""
+    """The harmonic mean H of the recall of seen labels and the recall of unseen labels.
+
+    H is 0 if both recalls are 0, and NaN if one of them is undefined.
+    """
 
     def value(self, seen: Values, unseen: Values) -> Values:
         both = seen + unseen

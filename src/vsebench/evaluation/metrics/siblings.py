@@ -1,13 +1,15 @@
 """Sibling precision at k: the number of held-out labels and their siblings among the first k labels, divided by k.
 
-    (1/k) sum over the first k labels l of  max over held-out labels y of S[l, y]
-    S[l, y] = 1 if l = y or l and y have a common parent, else 0
+The sibling precision of an image is
 
-Labels with equal scores are ordered as in lists: wrong labels, including siblings, come first. The number is divided by
-k even if the list has fewer than k labels.
+    (1/k) sum over the first k labels l of  max over held-out labels y of S[l, y],
 
-Source: Weston, Bengio and Usunier, "Large scale image annotation", Machine Learning 81(1), 2010, with one label per
-image; the maximum over several labels is our choice.
+where S[l, y] is 1 if l = y or if l and y have a common parent, and 0 otherwise. Among labels with equal scores, wrong
+labels come first, and siblings of held-out labels count as wrong here. The divisor is k even if the list has fewer than
+k labels.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation", Machine Learning 81(1), 2010. In that paper, each
+image has one label. The maximum over several labels is our choice.
 """
 
 import polars as pl
