@@ -1,1 +1,4 @@
-"""Modules that all others may import and that cannot change a result: errors, tasks, files, processes, the machine."""
+"""Modules that all other modules may import and that cannot change a result.
+
+They handle errors, files, processes and tasks, and describe the machine.
+"""

@@ -13,7 +13,10 @@ from vsebench.core.modules import PACKAGE
 
 
 def delete_incomplete(folder: Path = PACKAGE) -> None:
-    """Delete the compiled modules below a folder that this version of Python would try to import but cannot read."""
+    """Delete unreadable compiled modules in a folder and its sub-folders.
+
+    Only modules that this version of Python would load are checked.
+    """
     for path in folder.rglob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc"):
         with suppress(OSError):  # another process may replace or delete it
             try:

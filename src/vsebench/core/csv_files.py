@@ -1,4 +1,7 @@
-"""Write and read CSV results, each with its checksum in a sealed JSON file, because CSV has no place for a seal."""
+"""Write and read CSV files of results, and check that they were not changed.
+
+A CSV file has no place for a seal, so its checksum is in a sealed JSON file beside it.
+"""
 
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +14,7 @@ OF_CSV = ".csv.json"  # the end of the name of the JSON file with the checksum
 
 
 def write_csv(text: str, path: Path) -> None:
-    """Write the text of a CSV file, and its checksum into a second file (`checksum_file`)."""
+    """Write `text` to a CSV file, and the checksum of this file to a second file (see `checksum_file`)."""
     content = text.encode()
     with replacing(path) as temporary:
         temporary.write_bytes(content)
@@ -21,8 +24,8 @@ def write_csv(text: str, path: Path) -> None:
 def read_csv(path: Path) -> bytes:
     """Return the content of a CSV file that `write_csv` wrote.
 
-    A missing file, or content that does not match the checksum, raises a `UserError`. Files of packs, and files outside
-    a run's folders, need not have a checksum.
+    A `UserError` is raised if the file or its checksum is missing, or if the content does not match the checksum. In
+    packs and outside a run's folders, CSV files need no checksum.
     """
     try:
         content = path.read_bytes()

@@ -32,12 +32,14 @@ class UserError(Exception):
 
 
 def one_line(error: Exception) -> str:
-    """Return the beginning of an error's message on one line."""
+    """Return an error's message on one line, cut to 200 characters."""
     return " ".join(str(error).split())[:200]
 
 
 def refusal(error: BaseException) -> str | None:
-    """Return in a few words what the system refused: memory, space or permission; None for an error of another kind.
+    """Return in a few words what the system refused: memory, space or permission.
+
+    For an error of another kind, the result is None.
 
     >>> refusal(OSError(28, "No space left on device")), refusal(ValueError("wrong"))
     ('No space left on device', None)
@@ -53,7 +55,10 @@ def refusal(error: BaseException) -> str | None:
 
 
 def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
-    """Return a message that a file is missing, with its full path, because a run's folder may not be the user's."""
+    """Return a message that a file is missing.
+
+    The message contains the full path of the file, because a run may work in another folder than the user.
+    """
     return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
 
 
@@ -86,7 +91,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def instead(name: str, known: Iterable[str], kind: str) -> str:
-    """Return the end of a message about an unknown name: the most similar names, and the command that lists all."""
+    """Return the end of a message about an unknown name, which helps the user to find the right name.
+
+    The text suggests the most similar names. It also says that the command `vsebench list <kind>` lists all names.
+    """
     return f"{did_you_mean(name, known)}`vsebench list {kind}` lists all"
 
 

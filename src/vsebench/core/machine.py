@@ -1,4 +1,4 @@
-"""Describe the machine and the versions that results were computed with, and measure a process's memory."""
+"""Describe the machine and its software, and measure how much memory and how many cores processes use."""
 
 import os
 import platform
@@ -14,7 +14,10 @@ PACKAGES = ("vsebench", "snakemake", "numpy", "numba", "llvmlite", "polars", "ma
 
 
 def describe() -> dict[str, Any]:
-    """Describe the processor, cores, memory (bytes), system, versions of packages, and git commit of the source."""
+    """Return a description of the machine, the versions of packages, and the git commit of the source code.
+
+    The machine is described by its processor, number of cores, memory in bytes, and system.
+    """
     return {
         "machine": {
             "processor": processor(),
@@ -48,7 +51,10 @@ def peak_memory_bytes() -> int:
 
 
 def peak_memory_of(process: int) -> int | None:
-    """Return the peak memory of another process so far, in bytes; None if it has ended, or if there is no /proc."""
+    """Return the peak memory of another process so far, in bytes.
+
+    The result is None if that process has ended, or if the system has no /proc.
+    """
     return _status_bytes("VmHWM", str(process))
 
 
@@ -96,7 +102,10 @@ class OtherProcesses:
 
     @staticmethod
     def _times() -> tuple[float, float, float] | None:
-        """Return the time, the processor seconds that all processes have used, and those that this process has used."""
+        """Return the current time, the processor time of all processes, and the processor time of this process.
+
+        All three are in seconds. The result is None if the system has no /proc/stat.
+        """
         lines = _lines_of("/proc/stat")
         if not lines:
             return None
@@ -106,9 +115,10 @@ class OtherProcesses:
 
 
 def git_commit() -> str:
-    """Return the commit of the source code, with "-dirty" if the code was changed since then; "unknown" outside git.
+    """Return the commit of the source code, or "unknown" outside a git repository.
 
-    The code counts as changed if a tracked file of the repository was changed, or the package has an untracked file.
+    If the code was changed after this commit, "-dirty" is appended. The code counts as changed if a tracked file of the
+    repository was changed, or if the package has an untracked file.
     """
     package = Path(__file__).parents[1]
     try:

@@ -1,4 +1,7 @@
-"""Find a module by its name in a folder of the package and its sub-folders, so that no list of modules is needed."""
+"""Find modules by their names in a folder of the package and in its sub-folders.
+
+Therefore, no list of modules is needed.
+"""
 
 import importlib
 import inspect
@@ -15,7 +18,10 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def project() -> Path:
-    """Return the folder that contains Snakefile, workflow and config: `project` in the package, or the repository."""
+    """Return the folder that contains Snakefile, workflow and config.
+
+    It is the folder `project` in the package or, if there is no such folder, the repository.
+    """
     carried = PACKAGE / "project"
     return carried if carried.is_dir() else PACKAGE.parents[1]
 
@@ -24,8 +30,8 @@ def project() -> Path:
 def modules_in(folder: str) -> Mapping[str, str]:
     """Return the modules of a folder of the package, such as `methods`, and of its sub-folders.
 
-    The result maps each module's name, in sorted order, to its full dotted name, such as "warp" to
-    "vsebench.methods.by_labels.warp". Two modules with the same name raise a `UserError`.
+    The result maps the name of each module to its full dotted name, such as "warp" to
+    "vsebench.methods.by_labels.warp". It is sorted by name. Two modules with the same name raise a `UserError`.
     """
     modules: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py"), key=lambda path: path.stem):
@@ -38,9 +44,9 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
-    """Return the module that defines each key of the dictionaries named `table`, without importing any module.
+    """Return the module that defines each key of the dictionaries named `table`.
 
-    Some modules need packages that may be missing; even then, the source files of a job must be found.
+    No module is imported, because some modules need packages that may be missing.
 
     Parameters
     ----------
@@ -49,7 +55,8 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
     Returns
     -------
-    key -> full dotted name of its module, sorted by key. A key in two modules raises a `UserError`.
+    key -> full dotted name of the module that defines the key, sorted by key. If two modules define the same key, a
+        `UserError` is raised.
     """
     found: dict[str, str] = {}
     for module in modules_in(folder).values():
@@ -64,11 +71,11 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
-    """Import the modules of a folder, such as `protocols`; return the module of each name that they define.
+    """Import the modules of a folder, such as `protocols`, and return the module that defines each name.
 
-    The names are the keys of the dictionary `table`, such as `PROTOCOLS`, in each module; the result is sorted by name.
-    A module `base` defines no names. Any other module without the dictionary, or a name in two modules, raises a
-    `UserError`.
+    Each module except `base` must have a dictionary named `table`, such as `PROTOCOLS`. The keys of this dictionary are
+    the names that the module defines. The result maps each name to its module, and is sorted by name. If a module lacks
+    the dictionary, or if two modules define the same name, a `UserError` is raised.
     """
     definers: dict[str, ModuleType] = {}
     for name, path in modules_in(folder).items():
@@ -97,9 +104,10 @@ def name_of(kind: type) -> str:
 
 @cache
 def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
-    """Import the modules of a folder; return the subclasses of `base` in them, keyed and sorted by `name_of` the class.
+    """Import the modules of a folder, and return the subclasses of `base` that these modules define.
 
-    Abstract classes and `base` itself are left out. A name in two modules raises a `UserError`.
+    The result maps the name of each class (see `name_of`) to the class, and is sorted by name. Abstract classes and
+    `base` itself are left out. Two classes with the same name raise a `UserError`.
     """
     classes: dict[str, type[Any]] = {}
     for path in modules_in(folder).values():

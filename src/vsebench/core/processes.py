@@ -50,8 +50,9 @@ class KilledError(UserError):
 def run_in_new_process(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function of a module in a new process, and return its result.
 
-    The process is forked from one that has imported the function's module and done nothing else. It therefore starts
-    quickly and inherits neither memory nor threads from the caller. If it is killed, a `KilledError` is raised.
+    The new process is forked from a process that has imported the function's module and done nothing else. The new
+    process therefore starts quickly and inherits neither memory nor threads from the caller. If it is killed, a
+    `KilledError` is raised.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([function.__module__])
@@ -63,10 +64,10 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
 
 
 def end_with_snakemake() -> None:
-    """End this process soon after the Snakemake process that started it ends; workflow/job.sh passes Snakemake's id.
+    """End this process soon after the Snakemake process that started it ends.
 
     Otherwise, the jobs of a killed Snakemake would keep running, write into the results of the next run and disturb its
-    timings.
+    timings. The environment variable VSEBENCH_PARENT contains the id of the Snakemake process; workflow/job.sh sets it.
     """
     if "VSEBENCH_PARENT" in os.environ:
         parent = int(os.environ["VSEBENCH_PARENT"])
@@ -90,8 +91,8 @@ class Ended:
     ----------
     status : exit status, or minus the number of the signal that ended the command
     seconds : wall time
-    peak_bytes : peak memory of the command and its children; shared memory counts once for each process that shares it;
-        None if it was not measured
+    peak_bytes : peak memory of the command and its children, or None if it was not measured. Shared memory counts
+        once for each process that shares it
     """
 
     status: int
@@ -100,9 +101,10 @@ class Ended:
 
 
 def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> Ended:
-    """Run a shell command in a folder, without input; its output goes to the streams of this process.
+    """Run a shell command in a folder.
 
-    The command leads a process group. The group ends with the command, or when this process ends for any reason.
+    The command gets no input. Its output goes to the output streams of this process. The command leads a process group.
+    The group ends with the command, or when this process ends for any reason.
     """
     guard = subprocess.Popen(
         ["/bin/sh", "-c", GUARD],
@@ -128,10 +130,10 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
 
 @contextmanager
 def ending_on_signals() -> Iterator[None]:
-    """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
+    """Make SIGINT and SIGTERM raise `SystemExit` in a `with` block, so that the block can clean up.
 
-    polars installs a handler for SIGINT that restarts interrupted system calls (SA_RESTART), so SIGINT does not end the
-    wait for a process. This block replaces the handler.
+    polars installs a handler for SIGINT that restarts interrupted system calls (SA_RESTART). With this handler, SIGINT
+    does not end the wait for a process. Inside the block, the handler is therefore replaced.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]

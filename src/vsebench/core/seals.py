@@ -1,7 +1,13 @@
 """Seals: data inside a file of results that show whether the file was changed, damaged or renamed, or is outdated.
 
-A seal is JSON inside its file: the key `seal` of a JSON file and of the metadata of a Parquet file, the comment of an
-.npz file, or the bytes after the array of an .npy file. Its keys are:
+A seal is JSON inside its file. The place of the seal depends on the format of the file:
+
+- JSON: the key `seal`
+- Parquet: the key `seal` of the metadata
+- .npz: the comment of the archive
+- .npy: the bytes after the array
+
+A seal has the following keys:
 
 checksum     SHA-256 of the file with 64 zeros in place of the checksum
 made_with    path -> checksum, for each repeatable file that the same job had read or written before
@@ -9,8 +15,8 @@ path         the file's path below the folder of results or data
 repeatable   whether the same run always gives the same bytes; false for measured times and descriptions of a machine
 schema       the schema number
 
-Every read of a file checks its checksum and its path. A job (`job`) also checks that the files that it reads belong
-together: for example, that a model was fitted on the split whose test labels it ranks.
+Whenever a file is read, its checksum and its path are checked. A job (`job`) also checks that the files that it reads
+belong together: for example, that a model was fitted on the split whose test labels it ranks.
 """
 
 import hashlib
@@ -46,7 +52,11 @@ class Job:
     stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
 
     def add(self, path: Path, seal: dict[str, Any]) -> None:
-        """Add a file that was read; raise a `UserError` if the job's files depend on different versions of a file."""
+        """Add a file that was read.
+
+        A `UserError` is raised if the files of the job depend on different versions of the same file. Files that do not
+        belong to the run, such as those of packs, are ignored.
+        """
         if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, from another run
             return
         checksum, stated = seal["checksum"], self.stated.get(seal["path"])
@@ -67,7 +77,7 @@ _job: Job | None = None
 
 @contextmanager
 def job() -> Iterator[None]:
-    """Check that the files that are read in this block belong together."""
+    """Check that all files that are read in a `with` block belong together."""
     global _job
     before, _job = _job, Job()
     try:
@@ -77,7 +87,9 @@ def job() -> Iterator[None]:
 
 
 def below(path: PurePath) -> str:
-    """Return a file's path below the folder of results or data; only its name if it is in neither.
+    """Return a file's path below the folder of results or data.
+
+    If the file is in neither folder, the result is only the name of the file.
 
     >>> below(Path("runs/results/scene/official/metrics.parquet")), below(Path("copies/metrics.parquet"))
     ('scene/official/metrics.parquet', 'metrics.parquet')
@@ -100,7 +112,10 @@ def open_seal(path: Path, repeatable: bool) -> dict[str, Any]:
 
 
 def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
-    """Enter the checksum into a file that was written with this seal under a temporary name."""
+    """Enter the checksum into a file that was written with the seal `seal`.
+
+    `written` is the temporary path of the file, and `path` is its final path.
+    """
     with written.open("r+b") as file:
         with mapped(file.fileno()) as content:
             at = _place(content, NO_CHECKSUM)
@@ -112,7 +127,10 @@ def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
 
 
 def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
-    """Return a value with a seal as JSON, without the line break that ends the file; `form` goes to `json.dumps`."""
+    """Return a value as JSON, with a seal for the file `path`.
+
+    The line break that ends the file is left out. `form` contains keyword arguments for `json.dumps`.
+    """
     text = json.dumps(value | {SEAL: open_seal(path, repeatable=False)}, **form)
     content = (text + "\n").encode()
     at = _place(content, NO_CHECKSUM)
@@ -122,8 +140,8 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
     """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not match the file.
 
-    Files with a schema number below `SCHEMA_VERSION` have no seals; they are accepted in packs and outside a run's
-    folders.
+    A file whose schema number is below `SCHEMA_VERSION` has no seal. Such a file is accepted in a pack or outside a
+    run's folders. `schema` is the schema number of the file.
     """
     if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
         return
@@ -146,7 +164,7 @@ def is_path(sealed: str, path: str) -> bool:
 
 
 def checked(path: Path, seal: object) -> dict[str, Any]:
-    """Return a file's seal if it matches the content; otherwise raise a `UserError`."""
+    """Return a file's seal; raise a `UserError` if the seal does not match the content of the file."""
     if not _is_seal(seal):
         cause = "it was edited or damaged, or an older version of vsebench wrote it"
         raise UserError(f"{path}: has no checksum: {cause}; {DELETE}")
@@ -168,7 +186,10 @@ def seal_behind(path: Path) -> object:
 
 @contextmanager
 def mapped(number: int) -> Iterator[mmap]:
-    """Yield the content of an open file; an empty file raises a `ValueError`."""
+    """Yield the content of an open file, mapped into memory.
+
+    `number` is the file descriptor. An empty file raises a `ValueError`.
+    """
     with mmap(number, 0, access=ACCESS_READ) as content:
         yield content
 
@@ -194,9 +215,10 @@ def _place(content: mmap | bytes, checksum: str) -> int:
 
 
 def _checksum(file: IO[bytes], at: int) -> str:
-    """Return the SHA-256 of a file with zeros in place of the 64 characters of its checksum, which begins at `at`.
+    """Return the SHA-256 of a file with zeros in place of its checksum.
 
-    The file is read in blocks, because a file that is mapped into memory would count as memory of this process.
+    The checksum has 64 characters and begins at position `at`. The file is read in blocks, because a file that is
+    mapped into memory would count as memory of this process.
     """
     digest = hashlib.sha256()
     file.seek(0)

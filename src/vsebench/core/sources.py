@@ -18,9 +18,9 @@ HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the sorted files of some modules and of all modules of this package that they import, directly or not.
+    """Return the files of some modules and of all modules that they import, directly or indirectly.
 
-    Modules that cannot change a result are left out.
+    Only modules of this package count. Modules that cannot change a result are left out. The result is sorted.
     """
     visited: set[str] = set()
     waiting = list(modules)
@@ -34,7 +34,10 @@ def sources_of(*modules: str) -> list[Path]:
 
 @cache
 def content_hash(file: Path) -> str:
-    """Return a hash of a file of this package and of all the package's files that it imports, directly or not."""
+    """Return a hash of a file of this package and of all files that the file imports, directly or indirectly.
+
+    The hash covers the files that `sources_of` returns.
+    """
     digest = hashlib.sha256()
     for source in sources_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)):
         digest.update(source.read_bytes())
@@ -68,7 +71,10 @@ def _imports(module: str) -> list[str]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements inside a node, at any depth; expressions, which make up most of a tree, contain none."""
+    """Yield the statements inside a node of a syntax tree, at any depth.
+
+    Expressions are not searched: they make up most of a tree, but contain no statements.
+    """
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         children = getattr(node, field, ())
         for child in children if isinstance(children, list) else ():

@@ -1,6 +1,7 @@
-"""Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
+"""Write results so that no reader sees an incomplete file, and read results.
 
-All functions that write a file seal it (see `seals`), except `replacing`, `new_folder` and `move`.
+If a file cannot be read, a `UserError` says why. All functions that write a file seal it (see `seals`), except
+`replacing`, `new_folder` and `move`.
 """
 
 import json
@@ -41,9 +42,10 @@ ENTRIES = "entries"  # the key of a list, which JSON stores in an object with th
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of `path`; the file written there replaces `path` if the block succeeds.
+    """Yield a temporary path; the file written there replaces `path` if the block succeeds.
 
-    If `path` is a folder or is below a file, or if there is no space or no permission to write, a `UserError` says so.
+    The temporary path is in the folder of `path`. If `path` is a folder or is below a file, or if there is no space or
+    no permission to write, a `UserError` says so.
     """
     # Some writers choose their format by the suffix, so the temporary path has the same suffix.
     temporary = path.parent / f".{path.stem}.{os.getpid()}.tmp{path.suffix}"
@@ -62,9 +64,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`, which must not exist.
+    """Yield a temporary folder, which is renamed to `path` if the block succeeds.
 
-    If the block succeeds, the temporary folder is renamed to `path`.
+    The temporary folder is beside `path`. `path` must not exist yet.
     """
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     _make_folder_of(path)
@@ -77,7 +79,10 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def check_folder(path: Path, option: str = "") -> None:
-    """Raise a `UserError` if `path` cannot be a folder, being a file or below a file; `option` begins the message."""
+    """Raise a `UserError` if `path` cannot be a folder, because it is a file or is below a file.
+
+    The message begins with `option`.
+    """
     existing = next((each for each in (path, *path.parents) if each.exists()), path)
     if existing.is_file():
         raise UserError(f"{option}{path}: {existing} is a file; name a folder")
@@ -93,7 +98,10 @@ def _make_folder_of(path: Path) -> None:
 
 
 def move(written: Path, path: Path) -> None:
-    """Give a complete file its final name, in the same file system, after its content has reached the disk."""
+    """Rename the complete file `written` to `path`, after its content has reached the disk.
+
+    Both paths must be in the same file system.
+    """
     _flush(written)  # otherwise, a crash of the computer could leave an empty file under the new name
     written.replace(path)
     _flush(path.parent)
@@ -109,7 +117,10 @@ def _flush(path: Path) -> None:
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table; the same table gives the same bytes, with any number of threads."""
+    """Write a table as a Parquet file.
+
+    The same table always gives the same bytes, whatever the number of threads.
+    """
     seal = open_seal(path, repeatable=SECONDS not in frame.columns)
     metadata = {NUMBER: str(SCHEMA_VERSION), SEAL: json.dumps(seal)}
     with replacing(path) as temporary:
@@ -127,7 +138,10 @@ def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a table that this package wrote; a newer schema number or a wrong seal raises a `UserError`."""
+    """Read a table that this package wrote.
+
+    A missing or unreadable file, a newer schema number, or a wrong seal raises a `UserError`.
+    """
     try:
         metadata = pl.read_parquet_metadata(path)
         number = _check_number(metadata.get(NUMBER, 0), path)
@@ -166,7 +180,10 @@ def check_columns(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
 
 
 def as_sealed_json(value: dict[str, Any] | list[Any], path: Path, **form: Any) -> str:
-    """Return the content of a JSON file without its final newline: a value, the schema number and a seal."""
+    """Return the content of a JSON file: a value, the schema number and a seal.
+
+    The final newline is left out. `form` contains keyword arguments for `json.dumps`.
+    """
     return sealed_json(
         {NUMBER: SCHEMA_VERSION} | (value if isinstance(value, dict) else {ENTRIES: value}), path, **form
     )
@@ -219,7 +236,7 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read an .npz without executing anything in it.
+    """Read an .npz file without executing anything in it.
 
     An array that would take more than the share `LARGE` of the memory is memory-mapped, read-only.
     """
@@ -241,12 +258,15 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def is_large(n_bytes: int) -> bool:
-    """Return whether an array of this size has to stay in its file, because it would take too much of the memory."""
+    """Return whether an array of `n_bytes` bytes must stay in its file, because it would take too much memory."""
     return n_bytes > LARGE * memory_limit()
 
 
 def _place_of_large(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any] | None:
-    """Return the place of a large array in an .npz file, as arguments of `np.memmap`; None for other arrays."""
+    """Return where a large array is in an .npz file, as keyword arguments of `np.memmap`.
+
+    The result is None if the array is not large or cannot be memory-mapped.
+    """
     if not is_large(info.file_size) or info.compress_type != zipfile.ZIP_STORED:
         return None
     with archive.open(info) as member:
@@ -271,7 +291,10 @@ def write_array(array: np.ndarray, path: Path) -> None:
 
 
 def seal_array(written: Path, path: Path) -> None:
-    """Append a seal to an .npy file that was written under a temporary name; readers of .npy files ignore the seal."""
+    """Append a seal to an .npy file; readers of .npy files ignore the seal.
+
+    `written` is the temporary path of the file, and `path` is its final path.
+    """
     seal = open_seal(path, repeatable=True)
     with written.open("ab") as file:
         file.write(b"\n" + json.dumps(seal).encode())
@@ -279,7 +302,7 @@ def seal_array(written: Path, path: Path) -> None:
 
 
 def map_array(path: Path) -> np.ndarray:
-    """Return a memory-mapped array that `write_array` wrote."""
+    """Return an array that `write_array` wrote, memory-mapped and read-only."""
     try:
         check_seal(path, seal_behind(path))
         array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -291,7 +314,11 @@ def map_array(path: Path) -> np.ndarray:
 
 
 def unreadable(path: Path, wanted: str, error: BaseException) -> UserError:
-    """Return the error for a file that cannot be read; if it is a regular file, the message says to delete it."""
+    """Return the error for a file that cannot be read.
+
+    Its message says what the file should be (`wanted`), and advises the user to delete the file. If `path` is a folder
+    or a device, the message asks for a file instead.
+    """
     if not path.is_file():
         return UserError(f"{path}: is a folder or a device; name a file")
     return UserError(f"{path}: not {wanted} ({error}); {DELETE}")
@@ -311,7 +338,9 @@ def seal_of(path: Path) -> object:
 
 
 def features_file(name: str, is_sparse: bool) -> str:
-    """Return the file name of a set of features in a processed data set; `name` may be empty for a single set.
+    """Return the name of the file that contains a set of features in a processed data set.
+
+    `name` is the name of the set. It may be empty if the data set has only one set.
 
     >>> features_file("", False), features_file("hue", True)
     ('features.npy', 'features-hue.npz')
@@ -320,5 +349,5 @@ def features_file(name: str, is_sparse: bool) -> str:
 
 
 def set_of(path: Path) -> str:
-    """Return the name of a set of features from the path of its file, which `features_file` has named."""
+    """Return the name of a set of features, given the path of its file (see `features_file`)."""
     return path.stem.partition("-")[2]

@@ -16,7 +16,7 @@ class Task:
 
     @classmethod
     def of(cls, text: str) -> "Task":
-        """Read "<dataset>/<protocol>"."""
+        """Return the task that a text "<dataset>/<protocol>" names."""
         dataset, _, protocol = text.partition("/")
         return cls(dataset, protocol)
 
@@ -42,7 +42,11 @@ class Case:
     seed: int
 
     def folder(self, results: Path) -> Path:
-        """The model's folder <dataset>/<protocol>/seed<k>/<variant> in `results`, or in a pack for <method>@<pack>."""
+        """The model's folder, <dataset>/<protocol>/seed<k>/<variant> in `results`.
+
+        If the variant is <method>@<pack>, the folder is <dataset>/<protocol>/seed<k>/<method> in the folder of the
+        pack.
+        """
         variant, _, pack = self.variant.partition(FROM_PACK)
         return self.task.folder(pack_folder(results, pack) if pack else results) / f"seed{self.seed}" / variant
 
@@ -73,7 +77,7 @@ class Entry:
 
     @classmethod
     def of(cls, text: str) -> "Entry":
-        """Read "<variant>" or "<variant>/<decision>"."""
+        """Return the entry that a text "<variant>" or "<variant>/<decision>" names."""
         variant, _, decision = text.partition("/")
         return cls(variant, decision)
 
@@ -96,6 +100,9 @@ def common_seeds(
 
 
 def entry_at_task(text: str) -> tuple[Task, Entry]:
-    """Read "<dataset>/<protocol>/<variant>" or "<dataset>/<protocol>/<variant>/<decision>"."""
+    """Return the task and the entry that a text names.
+
+    The text is "<dataset>/<protocol>/<variant>" or "<dataset>/<protocol>/<variant>/<decision>".
+    """
     dataset, protocol, entry = text.split("/", 2)
     return Task(dataset, protocol), Entry.of(entry)

@@ -15,10 +15,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
-        """Call task(start, stop) for every chunk; an error in a chunk is raised here, and no further chunk is started.
+        """Call task(start, stop) for every chunk.
 
-        Each free thread takes the next chunk. On some machines, other threads take milliseconds to wake up; meanwhile,
-        the calling thread works alone.
+        If a chunk raises an error, this method raises it too, and no further chunk is started. Each free thread takes
+        the next chunk. On some machines, other threads take milliseconds to wake up; meanwhile, the calling thread
+        works alone.
         """
         remaining = iter(chunks)
 
@@ -47,7 +48,10 @@ class Workers:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Yield a `Workers` of this many threads; inside the block, matrix products run on the calling thread only."""
+    """Yield a `Workers` with this number of threads.
+
+    Inside the block, each matrix product runs on a single thread.
+    """
     pool = Workers(threads)
     try:
         with threadpool_limits(1, user_api="blas"):

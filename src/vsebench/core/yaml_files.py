@@ -25,17 +25,20 @@ SHORT.maxstring = SHORT.maxlong = 200
 
 
 class Strict(BaseModel):
-    """A section of a configuration file: unknown keys are refused, and types are not converted.
+    """A section of a configuration file, with strict checks.
 
-    `vsebench fill` copies the comment after a key, or above it, into docs/configuration.md and docs/settings.md as the
-    key's meaning.
+    Unknown keys are refused, and types are not converted. `vsebench fill` copies the comment after a key, or above it,
+    into docs/configuration.md and docs/settings.md as the key's meaning.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class _UniqueKeys(Loader):
-    """Reads plain YAML; refuses duplicate keys, of which PyYAML would silently take the last one."""
+    """Reads plain YAML, but refuses duplicate keys.
+
+    If a key occurs twice, PyYAML itself would silently take the last one.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -63,7 +66,9 @@ def read_config(model: type[Model], path: Path) -> Model:
 
 
 def check(model: type[Model], value: Any, where: str, others: Iterable[str] = ()) -> Model:
-    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the mistake.
+    """Validate `value` against a model, and return an instance of the model.
+
+    A mistake raises a `UserError`, whose message states `where`, the key and the mistake.
 
     others : keys that this section of the file can have besides those of the model
     """
@@ -74,7 +79,7 @@ def check(model: type[Model], value: Any, where: str, others: Iterable[str] = ()
 
 
 def keys_below(model: type[BaseModel]) -> set[str]:
-    """Return the names of the keys of all sections within a section, at any depth."""
+    """Return the names of the keys in all sub-sections of a section, at any depth."""
     sections = model.model_json_schema().get("$defs", {}).values()
     return {name for section in sections for name in section.get("properties", {})}
 
@@ -85,7 +90,12 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def _explain(detail: Any, where: str, model: type[BaseModel], others: Iterable[str]) -> str:
-    """Explain a mistake in a section, which can also have the keys `others`, or in one of the sections within it."""
+    """Return a message about a mistake that pydantic found in a section or in one of its sub-sections.
+
+    detail : the entry for this mistake in pydantic's list of errors
+    where : the beginning of the message
+    others : keys that the section can have besides those of the model
+    """
     # A part of `loc` in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:

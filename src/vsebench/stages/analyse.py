@@ -48,13 +48,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataFrame:
-    """Add, to the table of an analysis, the columns that identify the case."""
+    """Return the table of an analysis with added columns that identify the case."""
     keys = case.case.keys | ({"decision": case.decision} if "decision" in schema else {})
     return table.with_columns(**{key: pl.lit(value) for key, value in keys.items()}).select(*schema).cast(schema)
 
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
-    """Yield a case for each variant that the arguments name and each of its seeds."""
+    """Yield a case for each seed of each variant that the arguments name."""
     entries = [entry_at_task(name) for name in arguments.variants]
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
@@ -66,7 +66,7 @@ def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
 
 
 def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
-    """Return a data set and its files, as named by the arguments."""
+    """Return the data set `name`, with the paths of its files from the arguments."""
     folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
     features = {variant: [Path(file) for file in files] for variant, files in arguments.features.items()}
     return AnalysedDataset(folder, features, has_siblings)

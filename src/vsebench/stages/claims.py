@@ -85,12 +85,15 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 
 
 def limit_of(entry: dict[str, Any]) -> str:
-    """Return what limits training, "epochs" or "iterations", from the fit's entry in settings.json."""
+    """Return what limits the training of a model: "epochs" or "iterations".
+
+    `entry` is the entry of the model in settings.json.
+    """
     return "iterations" if entry.get("epochs") is None else "epochs"
 
 
 def tasks(names: list[str], results: Path) -> list[RunTask]:
-    """Return the tasks with their methods, from names such as "dataset/protocol/variant"."""
+    """Return the tasks with their methods, from names of the form "dataset/protocol/variant"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
     variants: dict[Task, list[str]] = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""Run a command that trains on an exported split and writes scores; check the scores, and measure time and memory.
+"""Run a command that trains on an exported split and writes scores, and check the scores.
 
-The stage writes the scores, command.json (the command, its run time in seconds and its peak memory) and timing.parquet
-(one row).
+The stage writes the scores, command.json and timing.parquet. command.json contains the command, its run time in
+seconds, its peak memory in bytes, and a description of the machine. timing.parquet has one row.
 """
 
 import argparse

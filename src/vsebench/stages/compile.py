@@ -48,14 +48,21 @@ def functions_compiled() -> int:
 
 
 def train_tiny(name: str, values: dict[str, Any]) -> None:
-    """Train a method for one epoch on a tiny problem."""
+    """Train a method for one epoch on a tiny problem, to compile its kernels.
+
+    A method without epochs is not trained.
+    """
     method = load_method(name)
     if issubclass(method, Method):
         warm_up(method, read_settings(method, values, f"method {name}"))
 
 
 def rank_tiny() -> None:
-    """Rank labels of tiny data with embeddings and with label weights, for one and several test labels per image."""
+    """Rank the labels and images of tiny data, to compile the kernels that rank.
+
+    The models are embeddings and label weights. Each model ranks labels twice: first with one test label per image,
+    then with several.
+    """
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
         labels = tiny_matrix()

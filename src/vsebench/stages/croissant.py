@@ -92,7 +92,10 @@ def file_object(path: Path) -> dict[str, Any]:
 
 
 def record_set(name: str, schema: schemas.Schema) -> dict[str, Any]:
-    """Return the description of a table; in pairs, the columns image and label refer to the other two tables."""
+    """Return the description of a table.
+
+    In the table of pairs, the columns `image` and `label` refer to the tables of images and labels.
+    """
     key = {"key": {"@id": f"{name}/{KEYS[name]}"}} if name in KEYS else {}
     fields = [field(name, column, dtype) for column, dtype in schema.items()]
     return {

@@ -84,7 +84,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def make(name: str, decided: Decided, seed: int, label_distribution: Mapping[str, NDArray[Any]] | None) -> Decision:
-    """Return the decision rule of a file in config/decisions."""
+    """Return the decision rule that the file config/decisions/<name>.yaml defines.
+
+    `decided` is the content of this file.
+    """
     tuning = Tuning(decided.tuned_for, seed, label_distribution)
     return make_decision(decided.decision, tuning, decided.settings, f"config/decisions/{name}.yaml: settings")
 
@@ -96,7 +99,10 @@ def held_out_of(training: Training) -> HeldOut:
 
 
 def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
-    """Return images with their scores and labels; if the model uses features, only the images that have features."""
+    """Return images with their scores and labels.
+
+    If the model uses features, images without features are left out.
+    """
     if features is not None:
         images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
     return Labelled(**vars(scored(model, images, features)), right=images.right.mask())
@@ -119,5 +125,5 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 
 
 def table_of(decision: str, schema: Schema, **columns: NDArray[Any]) -> pl.DataFrame:
-    """Return the columns as a table, with the name of a decision rule in the added column `decision`."""
+    """Return a table of the given columns, and of a column `decision` that contains the name of the decision rule."""
     return pl.DataFrame(columns).select(pl.lit(decision).alias("decision"), pl.all()).cast(schema)

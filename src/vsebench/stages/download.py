@@ -6,8 +6,8 @@ only after passing its checks. `provenance.json` lists the name, source, sha256,
 (UTC) of each file. It also lists the user's own files.
 
 If no official checksum of a file is known, data/included/first-downloads.yaml may list the checksum of the file's first
-download. All later downloads from its sources must have this checksum; copies from a mirror need not, because mirrors
-may repack archives.
+download. All later downloads from the file's sources must have this checksum. Copies from a mirror need not have it,
+because mirrors may repack archives.
 
 The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -76,7 +76,10 @@ def download(
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return the names of alternative files, best first, from the adapter's `alternatives`; one of them is enough."""
+    """Return the names of alternative files, best first; only one of these files is needed.
+
+    The adapter's function `alternatives` lists the names. If the adapter has no such function, the result is empty.
+    """
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []
@@ -104,10 +107,11 @@ def obtain_all(
 
 
 def obtain(file: SourceFile, out: Path, mirror: Path | str | None, first: str | None) -> dict[str, Any]:
-    """Put a file into `out` from the first location where it is found, and return its record.
+    """Put a file into `out` from the first location that has a valid copy, and return the file's record.
 
-    If no official checksum is known, downloads from the file's sources must have the sha256 `first`, if it is given. If
-    no location has the file, raise a `UserError` that says what went wrong at each location.
+    `first` is the sha256 of the file's first download, or None if it is not known. If `first` is given and no official
+    checksum is known, downloads from the file's sources must have this sha256. If no location has a valid copy, a
+    `UserError` says what went wrong at each location.
     """
     target = out / file.name
     as_first = file if first is None or file.has_checksum else file.model_copy(update={"sha256": first})
@@ -132,7 +136,10 @@ def obtain(file: SourceFile, out: Path, mirror: Path | str | None, first: str | 
 
 
 def _locations(file: SourceFile, target: Path, mirror: Path | str | None) -> Iterator[tuple[str, Path | str]]:
-    """Yield the possible locations of a file: the source to record, and a path or address."""
+    """Yield the possible locations of a file, in the order in which they are tried.
+
+    Each location is a pair: the source as it is recorded, and a path or address.
+    """
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:
@@ -171,7 +178,7 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:
-    """Map each file name to its record from an earlier run."""
+    """Return the record of each file from an earlier run, by the name of the file."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
     except (UserError, KeyError, TypeError):  # there is no such file, or this package did not write it

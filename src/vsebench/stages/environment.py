@@ -1,8 +1,8 @@
 """Make a virtual environment with the packages that a requirements file lists.
 
 The stage uses uv if uv is on the PATH, otherwise venv and pip. When the environment is complete, it contains the file
-.complete. An environment without this file is deleted and made again. Runs that share environments can need the same
-one at the same time: then one run makes it, and the others wait.
+.complete. An environment without this file is deleted and made again. If several runs need the same environment at the
+same time, one run makes it, and the others wait.
 """
 
 import argparse
@@ -40,7 +40,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Let only one process at a time run this block for a folder; a process that is killed gives up its lock."""
+    """Let only one process at a time run the `with` block for a folder.
+
+    A process that is killed gives up its lock.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f".{folder.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -53,7 +53,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def single(tasks: int) -> Table:
-    """Return how often the test finds a difference on one task: one row per case and number of seeds."""
+    """Return a table that shows how often the test finds a difference on one task.
+
+    The table has one row for each case in `CASES` and each number of seeds in `SEEDS`. `tasks` is the number of
+    simulated tasks for each row.
+    """
     rows = []
     for (difference, noise, others), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
         rates = Simulation(seeds, RATIOS, difference, noise, others=others).share_found(tasks)[:, 0].tolist()
@@ -64,7 +68,12 @@ def single(tasks: int) -> Table:
 
 
 def pooled_effects(groups: int) -> Table:
-    """Return how often the test finds a difference in the mean over tasks; for several ratios, the largest share."""
+    """Return a table that shows how often the test finds a difference in the mean over several tasks.
+
+    The table has one row for each case in `POOLED_CASES` and each number of seeds in `SEEDS`. The numbers are shares of
+    groups in which the test finds a difference. If a case has several ratios, the largest share is shown. `groups` is
+    the number of simulated groups of tasks for each row.
+    """
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
         simulations = (Simulation(seeds, ratios, difference, noise, POOLED_TASKS, same) for same in (False, True))

@@ -99,7 +99,8 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dict[str, float]:
     """Return how much metrics vary due to the choice of settings.
 
-    The estimate comes from this fit, from another seed's (`--chosen`), or from a recorded search (`--spread`).
+    The result maps metrics to relative standard deviations. If `--chosen` is given, they come from the run.json that
+    this option names. Otherwise they come from this fit or, if this fit has none, from a recorded search (`--spread`).
     """
     if arguments.chosen:
         spread: dict[str, float] = read_json(arguments.chosen)["selection"]["spread"]
@@ -108,7 +109,10 @@ def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dic
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return the entry of run.json for an attempt; for an ensemble, its settings are the members' weights."""
+    """Return the entry of run.json for an attempt.
+
+    For an ensemble, the settings in this entry are the weights of the members.
+    """
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -53,7 +53,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def described(record: dict[str, Any], title: str, source: str, from_paper: bool = False) -> dict[str, Any]:
-    """Return a record with its variant's title and source; its `choice` is "paper" if a paper states the settings."""
+    """Return a record with the title and the source of its variant.
+
+    If a paper states the settings and no search chose them, the record's `choice` becomes "paper".
+    """
     is_of_paper = from_paper and record["choice"] in ("untuned", "none")
     return {"title": title, "source": source} | record | ({"choice": "paper"} if is_of_paper else {})
 
@@ -61,12 +64,20 @@ def described(record: dict[str, Any], title: str, source: str, from_paper: bool 
 def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
-    weights of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command
-    trained it), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the
-    settings. `spread` maps metrics to their relative standard deviations due to the choice of settings; it is empty if
-    the deviations are not known, or if each seed chose its own settings. `limit` is the limit on the number of epochs,
-    or the number of iterations that a solver made.
+    The key `choice` of the result has one of these values:
+
+    - "tuned": this run chose the settings.
+    - "recorded": an earlier search on the same data chose the settings.
+    - "untuned": the method has settings to tune, but no search chose them.
+    - "weights": the weights of an ensemble were chosen.
+    - "elsewhere": the model was trained outside the run.
+    - "command": a user's command trained the model.
+    - "none": there is nothing to tune.
+
+    `seeds_of_search` are the seeds whose validation values chose the settings. `spread` maps metrics to their relative
+    standard deviations due to the choice of settings. It is empty if the deviations are not known, or if each seed
+    chose its own settings. `limit` is the limit on the number of epochs, or the number of iterations that a solver
+    made.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)

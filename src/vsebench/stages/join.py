@@ -1,13 +1,13 @@
 """Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
 
-The images and labels of the tested data set come first and keep their numbers. Labels with the same name become one
-label. The stage writes the files of a processed data set (pairs, images and labels as .parquet, word_vectors.npz, and
-the sets of features that both data sets have) and given.parquet: the pairs that the data set to train on has for
-images of the tested data set.
+In the joined data, the images and labels of the data set to test on come first and keep their numbers. Labels with the
+same name become one label. The stage writes the files of a processed data set: pairs, images and labels as .parquet,
+word_vectors.npz, and the sets of features that both data sets have. It also writes given.parquet. This table contains
+the pairs of the data set to train on whose image and label are also in the data set to test on.
 
-The joined data have the test images of the data set to test on, and the training and validation images of the other. A
-data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
-The same holds for images of the data set to train on that have the id of a test image.
+The joined data use the test images of the data set to test on, and the training and validation images of the data set
+to train on. If a data set has no official partition, all its images are used. However, images of the data set to train
+on that have the id of a test image are not used. Images that are not used belong to no part and have no pairs.
 """
 
 import argparse
@@ -78,7 +78,11 @@ def read_set(path: Path) -> Features:
 
 
 def join(tested: Processed, trained: Processed) -> Processed:
-    """Return both data sets as one; raise a `ValueError` if this is not possible."""
+    """Return the two data sets as one.
+
+    A `ValueError` is raised if the word vectors of the data sets differ in their dimensions, or if two labels of one
+    data set have the same name.
+    """
     labels = join_labels(tested.labels["name"], trained.labels["name"])
     added = labels.filter(pl.col("label") >= tested.labels.height)["name"]
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
@@ -105,7 +109,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def tested_by(tested: Processed, images: pl.DataFrame) -> pl.Series:
-    """Return which images have the id of a test image of `tested`; a model must not see them in training."""
+    """Return a mask of the images whose id is also the id of a test image of `tested`.
+
+    A model must not see these images in training.
+    """
     test = tested.images.filter(kept_parts(tested.images, ["test"]).is_not_null())
     return images["id"].is_in(test["id"].implode())
 
@@ -113,8 +120,8 @@ def tested_by(tested: Processed, images: pl.DataFrame) -> pl.Series:
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
     """Return the pairs of `trained` whose image and label are also in `tested`, numbered as in `tested`.
 
-    Images are matched by id, and labels by name. For example, experts may have labelled the tested data set, while
-    these pairs are the tags that users gave to the same images.
+    Images are matched by id, and labels by name. For example, experts may have labelled the images of `tested`, while
+    the returned pairs are the tags that users gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")
@@ -123,7 +130,11 @@ def given(tested: Processed, trained: Processed) -> pl.DataFrame:
 
 
 def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
-    """Return the table `schemas.JOINED_LABELS` of the labels of both data sets, from their names."""
+    """Return the labels of both data sets as the table `schemas.JOINED_LABELS`.
+
+    `tested` and `trained` are the names of the labels. If two labels of one data set have the same name, a `ValueError`
+    is raised.
+    """
     for names in (tested, trained):
         if names.is_duplicated().any():
             raise ValueError(f"two labels of one data set have the name {names.filter(names.is_duplicated())[0]!r}")
@@ -138,14 +149,20 @@ def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
 
 
 def kept_parts(images: pl.DataFrame, parts: list[str]) -> pl.Expr:
-    """Return each image's part, null if not in `parts`; without a partition, all images are in the first of `parts`."""
+    """Return an expression for the part of each image; it is null for a part that is not in `parts`.
+
+    If the data set has no official partition, all images are in the first of `parts`.
+    """
     if images["part"].null_count() == images.height:
         return pl.lit(parts[0])
     return pl.when(pl.col("part").is_in(parts)).then(pl.col("part"))
 
 
 def join_features(tested: Features, trained: Features, where: str) -> Features:
-    """Stack the features of both data sets; raise a `UserError` if they differ in kind or dimensions."""
+    """Stack the features of both data sets.
+
+    A `UserError` is raised if only one of the two sets of features is sparse, or if they differ in their dimensions.
+    """
     kinds = [f"{'sparse' if f.is_sparse else 'dense'} with {f.dimensions} numbers" for f in (tested, trained)]
     if kinds[0] != kinds[1]:
         raise UserError(f"{where}: features are {' and '.join(kinds)}, but must be the same for both data sets")

@@ -1,7 +1,8 @@
-"""Find the methods of packs that were fitted on the splits of this run, so that its tables can show them.
+"""Choose, from packs, the methods that were fitted on the splits of this run.
 
-In packs.json, `left_out` lists the methods that were fitted on other splits, or tested on other labels, each with the
-reason. `settings` contains the entries of the other methods, from the settings.json of their packs.
+The tables of the run can show these methods. The stage writes packs.json. Its key `left_out` lists the methods that
+were fitted on other splits or tested on other labels, each with the reason. Its key `settings` contains the entries of
+the chosen methods, from the settings.json of their packs.
 """
 
 import argparse
@@ -37,7 +38,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> str | None:
-    """Return why a method is left out: its split has another hash, or its test labels differ; None if it is kept."""
+    """Return why a method of a pack is left out, or None if it is kept.
+
+    A method is kept if, for each seed, the hash of its split and its test labels are the same as in this run.
+    """
     pack = variant.partition(FROM_PACK)[2]
     folder = pack_folder(results, pack)
     for seed in seeds:

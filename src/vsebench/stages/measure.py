@@ -1,6 +1,6 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
-metrics.parquet has one row per method, seed and metric, with a bootstrap interval; summary.parquet has means over
+metrics.parquet has one row per method, seed and metric, with a bootstrap interval. summary.parquet has means over
 seeds, with a paired test against the best method. For metrics of label sets, each decision of a method has its own
 rows.
 """
@@ -68,7 +68,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
-    """Return the methods of a task, except those from packs that packs.json leaves out."""
+    """Return the methods in `variants`, without those that packs.json leaves out for this task.
+
+    `packs` is the path of packs.json, or None if no methods come from packs.
+    """
     left_out = read_json(packs)["left_out"] if packs else []
     names = {left["method"] for left in left_out if of_task(left, task)}
     return [variant for variant in variants if variant not in names]
@@ -90,7 +93,7 @@ def of_task(entry: dict[str, Any], task: Task) -> bool:
 
 
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
-    """Return the metrics of the rankings of all methods."""
+    """Return the metrics of the rankings, for each method and seed."""
     siblings = read_table(arguments.siblings, SIBLINGS) if arguments.siblings else None
     propensity = Propensity(**arguments.propensity) if arguments.propensity else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
@@ -108,7 +111,11 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; an empty table if all images have one."""
+    """Return metrics of images with and without training labels, as the table `schemas.COLD`.
+
+    A test image is cold if it has no training label, although other test images have some. If no test images are cold,
+    the table is empty.
+    """
     cases = [
         Case(task, variant, seed)
         for variant in arguments.variants
@@ -125,7 +132,7 @@ def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) 
 
 
 def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return the recall of frequent and rare labels."""
+    """Return the recall of frequent and rare labels, as the table `schemas.BY_FREQUENCY`."""
     first = Case(task, with_seed(arguments, task, arguments.seeds[0])[0], arguments.seeds[0])
     cutoff = cutoff_for(read_ranked(first, arguments.results).ranks, metrics)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
@@ -141,7 +148,7 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
 
 
 def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
-    """Return the metrics of the label sets that decisions have chosen."""
+    """Return the metrics of the label sets that decisions chose, for each decision and seed."""
     by_entry: dict[Entry, dict[int, Measured]] = {Entry.of(name): {} for name in arguments.decisions}
     for seed in arguments.seeds:
         entries = [entry for entry in by_entry if entry.variant in with_seed(arguments, task, seed)]

@@ -1,4 +1,4 @@
-"""Compute the metrics of all models of the sweeps from the models' ranks, and write sweeps.parquet."""
+"""Compute the metrics of all models that sweeps fitted, and write sweeps.parquet."""
 
 import argparse
 from pathlib import Path
@@ -26,7 +26,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def measure(sweep: pl.DataFrame, ranks: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
-    """Return a table (`schemas.SWEEPS`) with one row per metric and value of the setting that the sweep varies."""
+    """Return the metrics of one sweep as the table `schemas.SWEEPS`.
+
+    The table has one row for each metric and each value of the setting that the sweep varies.
+    """
     lines = []
     for line in sweep.iter_rows(named=True):
         means = values(ranks.filter(value=line["value"]).drop("value"), metrics).mean(axis=0)

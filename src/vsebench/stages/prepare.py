@@ -79,7 +79,10 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return the annotations, with the definition's partition and features, and all options of the adapter."""
+    """Return the annotations of a data set, and all options of its adapter.
+
+    If the definition names a partition or features, the annotations contain them.
+    """
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
@@ -91,7 +94,11 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
 
 
 def with_features(annotations: RawAnnotations, name: str, definition: DatasetDefinition, raw: Path) -> RawAnnotations:
-    """Return annotations with the features that a definition names; they come from files or from the adapter."""
+    """Return annotations with the features that a definition names.
+
+    Each set of features comes from a file or from the adapter. If no image has features in all sets, a `UserError` is
+    raised.
+    """
     adapter = load_adapter(definition.adapter, name)
     images, sets, dropped = annotations.images.to_list(), {}, list(annotations.dropped)
     for set_name, source in definition.sets.items():
@@ -174,12 +181,12 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
 
 
 def sets_described(sets: Mapping[str, Features]) -> dict[str, Any]:
-    """Return the description of each set of features by its name."""
+    """Return the description of each set of features, by the name of the set."""
     return {name: describe_features(features) for name, features in sets.items()}
 
 
 def describe(values: pl.Series) -> dict[str, float]:
-    """Return the mean, median, maximum and minimum."""
+    """Return the mean, median, maximum and minimum of `values`, or an empty dictionary if there are none."""
     if values.is_empty():
         return {}
     numbers = values.cast(pl.Float64).to_numpy()
@@ -188,7 +195,7 @@ def describe(values: pl.Series) -> dict[str, float]:
 
 
 def check_counts(name: str, expectation: Expected, counts: dict[str, Any]) -> None:
-    """Raise a `UserError` if the counts of a data set differ from those that its file states."""
+    """Raise a `UserError` if the counts of a data set differ from those that its configuration file states."""
     for key, number in expectation.model_dump(exclude_none=True).items():
         if counts[key] != number:
             raise UserError(

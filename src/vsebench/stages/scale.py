@@ -78,7 +78,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options in a simulated data set's file; values in `replaced` take the place of those in the file."""
+    """Return the options in the file of a simulated data set, after replacing those that `replaced` contains."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
@@ -112,7 +112,10 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 def time_scoring(
     options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time each method's scoring of an image, for the numbers of training images and of terms per image in `sizes`."""
+    """Measure how long each method takes to score an image.
+
+    `sizes` contains the number of training images and the number of terms per image.
+    """
     from vsebench.formats.simulators import simulated_tree  # imported here because it loads SciPy
 
     images = SCORED_IMAGES + sizes["images"]

@@ -1,7 +1,8 @@
 """Find which labels of a data set are siblings, that is, have a common parent.
 
-A label can have several parents, so siblings of siblings need not be siblings. The stage writes siblings.parquet
-(label, sibling; each pair in both directions, no label paired with itself) and siblings.json (counts).
+A label can have several parents, so siblings of siblings need not be siblings. The stage writes siblings.parquet and
+siblings.json (counts). The columns of siblings.parquet are label and sibling. Each pair is listed in both directions,
+and no label is paired with itself.
 """
 
 import argparse

@@ -35,7 +35,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
-    """Return which labels the file lists, (n_labels,); raise a `UserError` for an unusable name or an empty file."""
+    """Return a mask of the labels that a file lists.
+
+    The mask has the shape (n_labels,). A `UserError` is raised if the file lists an unknown label or a label without a
+    word vector, or if it lists no label.
+    """
     numbers = {name: number for number, name in enumerate(read_parquet(processed / "labels.parquet")["name"])}
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):

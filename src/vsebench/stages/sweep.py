@@ -1,12 +1,11 @@
 """Vary one setting of a method, to measure its influence (VSE-fs paper, Fig. 2 (b)).
 
-For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
-grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
-validation labels and tested, as for the main results.
+For each value, the number of epochs is chosen on the validation labels. If the run tunes settings, the other settings
+of the grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the
+training and validation labels and tested, as for the main results.
 
-If a sweep chooses only the number of epochs, it does not fit the method again for the value in the main results, but
-takes the model from there. However, if several seeds chose the settings of that model together, the method is fitted
-again.
+The main results already contain a model for one value of the setting. A sweep that chooses only the number of epochs
+uses this model instead of fitting the method again, unless several seeds chose the settings of the model together.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Time the methods on one core, with a new process per method and repeat; compilation is timed separately.
+"""Time the methods on one core, in a new process for each method and repeat.
 
-The processes run one after another, with the settings chosen for each method. The first repeat uses the split and the
-settings of the first seed, the second repeat those of the second seed, and so on.
+Compilation is timed separately. The processes run one after another, with the settings chosen for each method. The
+first repeat uses the split and the settings of the first seed, the second repeat those of the second seed, and so on.
 """
 
 import argparse

@@ -124,7 +124,11 @@ def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> p
 
 
 def coverage(label_vectors: Sequence[LabelVector], word_vectors: WordVectors) -> dict[str, Any]:
-    """Return the number of labels by rule, the number that share a vector, and the rank of the matrix of vectors."""
+    """Return statistics of the labels' word vectors.
+
+    They are the number of labels, the number of labels for each rule, the number of labels that share their vector with
+    another label, and the rank of the matrix of vectors.
+    """
     rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in word_vectors.vectors[word_vectors.known])
     return {
