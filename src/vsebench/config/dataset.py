@@ -24,7 +24,10 @@ SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of s
 
 
 def _kind(value: Any) -> str:
-    """Return the form of normalisation steps: one list for all sets of features, or a mapping from sets to lists."""
+    """Return a tag for the form of normalisation steps.
+
+    The tag is "<by set>" for a mapping from sets of features to lists, and "<steps>" for one list for all sets.
+    """
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -87,18 +90,21 @@ class Expected(Strict):
     images: int | None = None  # number of images after the filters
     labels: int | None = None  # number of labels with at least one image
     pairs: int | None = None  # number of distinct (image, label) pairs
-    occurrences: int | None = None  # how often labels occur in all: the sum of the pairs' counts
+    occurrences: int | None = None  # number of occurrences of labels: the sum of the counts of all pairs
 
 
 class Network(Strict):
     """A network in an ONNX file, and the images whose features the stage `features` computes with it."""
 
     model: str = Field(pattern=r"\.onnx$")  # the name of one of the data set's `files`, or a path
-    # a folder, a tar archive, or a table of ids and files: the name of one of the data set's `files`, or a path
+    # the images, in a folder, a tar archive, or a table of ids and files: the name of one of the data set's `files`, or
+    # a path
     images: str = Field(min_length=1)
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     transform: TransformName  # how pixels become numbers; see [features.md](features.md)
-    resize: Resize = 256  # the shorter side in pixels, before the centre is cropped; `squash`: scale the whole image
+    # the length of the shorter side in pixels, before the centre is cropped; `squash`: the whole image is scaled to the
+    # size of the network's input, without cropping
+    resize: Resize = 256
     suffixes: Suffixes = "keep"  # whether image ids include the suffixes of the file names
 
 
@@ -124,7 +130,7 @@ class FeaturesFile(Strict):
     `formats/features_file.py` describes the formats of the file.
     """
 
-    # `.npy`, `.npz` (CSR), `.parquet` or `.csv`: the name of one of the data set's `files`, or a path
+    # a `.npy`, `.npz` (CSR), `.parquet` or `.csv` file: the name of one of the data set's `files`, or a path
     file: str | None = None
     network: Network | None = None  # instead of `file`: a network, and the images whose features it computes
     # instead of `file`: which features the adapter reads, as a value of its option `features`, such as `DenseHue`
@@ -172,10 +178,11 @@ class FeaturesFile(Strict):
 
 
 def _number_of_sets(features: Any) -> str:
-    """Return which form `features` has: one set without a name, or a mapping of names to sets.
+    """Return a tag for the form of `features`.
 
-    Each set has the key `file`, `network` or `adapter`. A set can itself be named `network` or `file`: it counts as a
-    named set because its value is a mapping with one of the three keys.
+    The tag is "<one set>" for a set without a name, and "<named sets>" for a mapping from names to sets. Each set has
+    the key `file`, `network` or `adapter`. A set can itself be named `network` or `file`: it counts as a named set
+    because its value is a mapping with one of the three keys.
     """
     if not isinstance(features, Mapping) or not features:
         return "<one set>"
@@ -268,7 +275,10 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """The paths of the user's own files, by option; empty if all are downloaded or the vectors are simulated."""
+        """The paths of the user's own files, by the options that name them.
+
+        The mapping is empty if all files are downloaded, or if the vectors are simulated.
+        """
         downloaded = {file.name for file in self.files}
         named = {key: self.options.get(key) for key in ("file", "tokenizer")}
         return {key: str(name) for key, name in named.items() if name is not None and name not in downloaded}
@@ -288,8 +298,8 @@ class DatasetDefinition(Source):
     def sets(self) -> dict[str, FeaturesFile]:
         """The sets of image features by their names; a single set may have the name "".
 
-        Without the key `features`, there is at most one set, which the adapter reads if its option `features` is set;
-        this set is sparse if the option is "sparse".
+        Without the key `features`, there is at most one set: if the adapter's option `features` is set, the adapter
+        reads a set. This set is sparse if the option has the value "sparse".
         """
         if self.features is not None:
             return {"": self.features} if isinstance(self.features, FeaturesFile) else self.features
@@ -323,10 +333,10 @@ class DatasetConfig(DatasetDefinition, Described):
     family: Family  # the kind of data; a method's `family_settings` and papers' claims apply to certain families
     # a shorter title for panels of figures, columns of tables, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
-    # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
-    # its sum, then take square roots), `idf`, `standard` (subtract each column's mean, then divide by its standard
-    # deviation), `l2` (unit length); or a mapping from the names of several sets to their steps, such as
-    # `hue: [root, l2]`
+    # a list of normalisation steps of image features, in order, for methods whose settings name no steps. The steps are
+    # `root` (divide each row by its sum, then take square roots), `idf`, `standard` (subtract the mean of each column,
+    # then divide by its standard deviation) and `l2` (scale each row to unit length). For several sets of features, a
+    # mapping from their names to steps, such as `hue: [root, l2]`
     normalise: StepsOfSets = ()
     # source of the labels' parents, for metrics of siblings: a file in config/siblings, or your own table with the
     # columns `label` and `parent`

@@ -32,8 +32,8 @@ class MethodConfig(Strict):
     title: str  # name in tables and the report
     # a shorter title for legends and axes of figures, LaTeX, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
-    # the name of another file of this folder, without .yaml; this file takes from it all keys that it does not set
-    # itself, and all settings that its `settings` do not name
+    # the name of another file in this folder, without .yaml. Keys that are not set here are taken from the other file,
+    # and so are settings that are not named in `settings` here
     extends: str | None = None
     # the name of a method in a module of `src/vsebench/methods`; several files can use the same method; left out of
     # files with `scores` or `command`
@@ -61,7 +61,7 @@ class MethodConfig(Strict):
     # family of data sets -> settings for this family, which replace those in `settings`
     family_settings: dict[Family, dict[str, Any]] = {}
     # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for
-    # the data set, or else all its sets
+    # the data set, or else all sets of the data set
     features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: Epochs | None = None  # when training stops; required for methods trained in epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
@@ -134,7 +134,8 @@ class RecordedSearch(Strict):
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
-    # metric -> its relative standard deviation due to the choice of settings, which intervals include; empty: not known
+    # metric -> how much it varies due to the choice of settings, as a relative standard deviation; intervals include
+    # this variation; empty: not known
     spread: dict[str, float] = {}
 
     @property

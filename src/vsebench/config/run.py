@@ -39,12 +39,13 @@ def default_metrics(new_images: bool, seen_and_unseen: bool) -> list[str]:
 class RunDataset(Strict):
     """How a run uses a data set."""
 
-    # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
-    # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
+    # names of protocols: `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`,
+    # `unseen_labels_all`, `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
     methods: list[str] | None = Field(default=None, min_length=1)  # methods to use on this data set; none: all
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
-    # true: the tested models are trained on the training and validation labels together; false: on the training labels
+    # true: the tested models are trained on the training and validation labels together; false: only on the
+    # training labels
     refit: bool = True
     # the name of a set of features, or a list of them, for methods whose own files name none; none: all sets
     features: str | list[str] | None = Field(default=None, min_length=1)
@@ -52,8 +53,8 @@ class RunDataset(Strict):
     # protocols under which the run's `sweeps` are done on this data set; left out: all protocols; `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source
-    # labels that protocols of unseen labels keep out of training: a text file with one per line, or a list in
-    # config/unseen_labels (`nuswide81`, `mscoco17`); none: they are drawn at random
+    # labels that protocols of unseen labels keep out of training: a text file with one label per line, or a list in
+    # config/unseen_labels (`nuswide81`, `mscoco17`); none: these labels are drawn at random
     unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
@@ -87,13 +88,14 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 
 
 class Scaling(Strict):
-    """The sizes of simulated data for which times are measured, to fit how the times grow with each size.
+    """The sizes of simulated data at which times are measured, to find out how the times grow with each size.
 
     `GROWTH` lists which sizes each simulator has.
     """
 
-    # a data set of the adapter `simulator`, to measure the time of an epoch as `pairs`, `labels` or `factors` grow; or
-    # of `simulated_tree`, to measure the time to score an image as `images` or `terms` grow
+    # a simulated data set. With the adapter `simulator`, the time of an epoch is measured as `pairs`, `labels` or
+    # `factors` grow. With the adapter `simulated_tree`, the time to score an image is measured as `images` or `terms`
+    # grow
     dataset: str
     options: dict[str, Any] = {}  # replaces single options of the data set's file
     methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run; none: all that can be measured
@@ -113,10 +115,10 @@ class Scaling(Strict):
 class RunConfig(Strict):
     """A run: its data sets, protocols, methods and seeds (`config/config.yaml`)."""
 
-    # data sets, each by the name of its file in config/datasets; one with `data` needs no file
+    # data sets, each by the name of its file in config/datasets; a data set with `data` needs no file
     datasets: dict[str, RunDataset] = Field(min_length=1)
-    # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
-    # example because they lack image features
+    # names of files in config/methods, in the order of display; a method is left out of a task where it cannot run, for
+    # example because the task lacks image features
     methods: list[str] = Field(min_length=1)
     # <data set>/<protocol>/<method> -> why the method is left out of this task; if jobs of models that are trained
     # elsewhere fail, `vsebench run` sets this key, so that the run can go on without these models
@@ -127,8 +129,9 @@ class RunConfig(Strict):
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     # protocol, or a single task as <data set>/<protocol> -> seeds in place of `seeds`
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}
-    # to save time: method -> number of seeds to fit it with, the first ones of the task; `default`: this number for all
-    # methods not named, which otherwise are fitted with all seeds. Two methods are compared on the seeds that both have
+    # method -> number of seeds with which the method is fitted, to save time; they are the first seeds of the task.
+    # `default` sets this number for all methods that are not named; without `default`, these methods are fitted with
+    # all seeds. Two methods are compared on the seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once for all seeds, see
@@ -137,13 +140,14 @@ class RunConfig(Strict):
     tune: bool | list[str] = False
     # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8
     tuning_budget: int = Field(default=8, ge=1)
-    # number of configurations that a method may try after its grid. While the best value of a setting is at the edge of
-    # the values tried, the next value to try is the best value times its ratio to the value next to it, or times 2 if
-    # that value is 0; the step is halved if the method does not allow the next value, such as a dropout of 1. Then,
-    # while the best configuration stops at its limit on epochs, it is trained again with twice the limit
+    # maximum number of configurations to try for a method after its grid. As long as the best value of a setting is the
+    # smallest or the largest value tried, a value beyond it is tried: the best value times its ratio to the nearest
+    # other value, or times 2 if the other value is 0. If the method does not allow the new value, such as a dropout of
+    # 1, the step is halved. After that, as long as training with the best configuration stops at the limit on epochs,
+    # this configuration is trained again with twice the limit
     tuning_beyond_edges: int = Field(default=0, ge=0)
-    # number of seeds, the first ones of the run, whose mean validation value chooses the settings if all seeds have the
-    # same split; for methods that are not trained in epochs, only the first seed is used
+    # number of seeds whose mean validation value chooses the settings, if all seeds have the same split. These are the
+    # first seeds of the task. For methods that are not trained in epochs, only the first seed is used
     tuning_seeds: int = Field(default=1, ge=1)
     # the metric by which settings and epochs are chosen: a metric of each image's ranks for which larger is better;
     # none: the protocol's metric, which is `ndcg@10` for `distinct` and `regions`, and `map` for the others
@@ -154,7 +158,7 @@ class RunConfig(Strict):
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(default=20000, ge=1)  # maximum number of images to validate on
     bootstrap: int = Field(default=1000, ge=100)  # number of resamples for intervals and tests
-    timing: Timing = Timing()  # the number of repeats and epochs to time for each method
+    timing: Timing = Timing()  # how methods are timed
     scaling: Scaling | None = None  # if given, measure how times grow with the size of simulated data
     # method -> when its training stops, in place of its file's `epochs`; `default`: for all methods not named
     epochs: dict[str, Epochs] = {}

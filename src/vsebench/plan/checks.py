@@ -150,13 +150,17 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
 
 
 def sets_of(dataset: DatasetConfig) -> str:
-    """Return the end of a message: the names of a data set's sets of features."""
+    """Return the end of an error message, which lists the names of a data set's sets of features."""
     names = [name for name in dataset.sets if name]
     return f"the names are {', '.join(names)}" if names else "the data set's features have no names"
 
 
 def check_feature_sets(plan: Plan) -> None:
-    """Check that methods that name sets of features read features, and that no method mixes dense and sparse sets."""
+    """Check the sets of features that each method uses.
+
+    Only a method that reads features can name sets of them. No method may use dense and sparse sets together. An
+    ensemble and its members must use the same sets.
+    """
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml: features"
         if method.features is not None and FEATURES.key not in plan.method_class(variant).needs:
@@ -174,7 +178,7 @@ def check_feature_sets(plan: Plan) -> None:
 
 
 def check_settings(plan: Plan, where: str) -> None:
-    """Check the settings of every variant, and each value that the variant's grid gives to a setting."""
+    """Check the settings of every variant, and every value in the variant's grid."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
         with naming(file):
@@ -195,7 +199,10 @@ def check_settings(plan: Plan, where: str) -> None:
 
 
 def check_scores(plan: Plan) -> None:
-    """Check the files of scores of models that were trained elsewhere: if one seed has a file, all must have one."""
+    """Check the key `scores` of models that were trained elsewhere.
+
+    If one seed of a task has a file of scores, all seeds of the task must have one.
+    """
     for variant, method in plan.methods.items():
         if method.scores is None:
             continue
@@ -279,7 +286,7 @@ def check_members(plan: Plan, where: str) -> None:
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
-    """Return the key that sets a variant's grid, in the run's file or in the variant's file."""
+    """Return the file and the key that set a variant's grid, as text for error messages."""
     return (
         f"{where}: grids.{variant}" if variant in plan.config.grids else f"{plan.folder}/methods/{variant}.yaml: grid"
     )
@@ -331,10 +338,10 @@ def check_sweeps(plan: Plan, where: str) -> None:
 
 
 def check_decisions(plan: Plan, where: str) -> None:
-    """Check the settings of decisions, and that the variants named for a decision exist and give what it needs.
+    """Check the settings of decisions, and the variants that are named for each decision.
 
-    As in sweeps, variants that are not in the run are allowed, so that a user can shorten `methods` without changing
-    any other key.
+    Each variant must have a file. If a decision needs thresholds, its variants must learn them. As in sweeps, variants
+    that are not in the run are allowed, so that a user can shorten `methods` without changing any other key.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
@@ -377,7 +384,7 @@ def check_timing(plan: Plan, where: str) -> None:
 
 
 def check_scaling(plan: Plan, where: str) -> None:
-    """Check that the sizes under `scaling` can be varied, and that its methods can be measured."""
+    """Check that the sizes under `scaling` can be varied, and that the methods named there can be timed."""
     scaling = plan.config.scaling
     if scaling is None:
         return
@@ -466,7 +473,10 @@ def check_names_in_paper(plan: Plan, paper: Paper) -> None:
 
 
 def check_names_known(names: Iterable[str], known: Collection[str], where: str, kind: str) -> None:
-    """Raise a `UserError` for a name that is not known; the name of a method may be followed by a decision."""
+    """Raise a `UserError` for a name that is not known.
+
+    A method can be followed by a decision, as in <method>/<decision>. Only the method is checked.
+    """
     for name in names:
         variant = Entry.of(name).variant
         if variant not in known:
@@ -490,7 +500,7 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Reject duplicates, which would count twice in the results, and mistakes in seeds."""
+    """Reject mistakes in seeds, and lists with duplicates, which would count twice in the results."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}
@@ -506,9 +516,9 @@ def check_lists(config: RunConfig, where: str) -> None:
 def check_seeds(config: RunConfig, where: str) -> None:
     """Check all seeds, and that the methods, protocols and tasks with seeds of their own belong to the run.
 
-    Results for a single seed are those of the run's first seed, so the seeds of every task must begin with it. A
-    method with fewer seeds than its task has the first seeds of the task. Some claims' tests pair seeds by their
-    position, so with `protocol_seeds` or `method_seeds`, seeds must be in ascending order.
+    Some results are for a single seed, the first seed of the run. The seeds of every task must therefore begin with
+    this seed. If a method has fewer seeds than its task, they are the first seeds of the task. Some tests of claims
+    pair seeds by position. With `protocol_seeds` or `method_seeds`, seeds must therefore be in ascending order.
     """
     tasks = [Task(name, protocol) for name, entry in config.datasets.items() for protocol in entry.protocols]
     places = {name for task in tasks for name in (task.protocol, str(task))}
@@ -548,7 +558,7 @@ def check_chosen_variants(config: RunConfig, where: str) -> None:
 
 
 def chosen_variants(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
-    """Yield each key that names variants for a data set or one of its protocols, and these variants."""
+    """Yield (key, variants) for each key that names variants for a data set or for one of its protocols."""
     for name, entry in config.datasets.items():
         yield f"datasets.{name}.methods", entry.methods or []
         for protocol, variants in entry.protocol_methods.items():

@@ -31,7 +31,7 @@ OF_DATASET = {
 
 
 def typed(value: Any) -> Any:
-    """Parse values from the command line as YAML; Snakemake leaves `true`, and numbers in lists, as text."""
+    """Parse values from the command line as YAML, because Snakemake leaves `true` and the numbers in lists as text."""
     match value:
         case dict():
             return {key: typed(inner) for key, inner in value.items()}
@@ -46,7 +46,7 @@ def typed(value: Any) -> Any:
 
 
 def with_metrics(config: RunConfig) -> RunConfig:
-    """Return the run with its metrics; a run that names none gets default metrics, which depend on its protocols."""
+    """Return the configuration of a run, with default metrics for its protocols if it names no metrics."""
     if "metrics" in config.model_fields_set:
         return config
     protocols = [load_protocol(name) for entry in config.datasets.values() for name in entry.protocols]
@@ -56,7 +56,7 @@ def with_metrics(config: RunConfig) -> RunConfig:
 
 
 def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
-    """Read a variant, with the epochs and the grid that the run sets for it."""
+    """Read a variant's file, and replace the epochs and the grid by those that the run sets, if any."""
     method: MethodConfig = read_named(MethodConfig, folder / "methods", variant, where)
     default = config.epochs.get("default") if method.epochs else None
     replaced: dict[str, Any] = {"epochs": config.epochs.get(variant, default), "grid": config.grids.get(variant)}
@@ -80,9 +80,10 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
 
 
 def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: Path) -> DatasetConfig:
-    """Return a data set's description: from its file, or from the run if the run names the user's table in `data`.
+    """Return the description of a data set, with the options and filters that the run sets.
 
-    Paths in the run's file are relative to the folder `base`.
+    The description is in the run's file if the run names the user's own table in `data`; otherwise, it is in the data
+    set's file. Paths in the run's file are relative to the folder `base`.
     """
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
     config: DatasetConfig = (
@@ -97,7 +98,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: P
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the options; paths of files that come with the project are made relative to the current folder."""
+    """Return the options, in which paths of files that come with the project are relative to the current folder."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -107,7 +108,10 @@ def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's table; `data` has options of `formats/readers/table.py` and other keys."""
+    """Return the description of a user's table.
+
+    `data` contains options of `formats/readers/table.py`, and keys of a data set's file such as `title`.
+    """
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
@@ -162,7 +166,7 @@ def read_word_vectors(
 
 
 def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) -> str:
-    """Return the key that sets an option of a data set, in the run's file under `data` or in the data set's file."""
+    """Return the file and the key that set an option of a data set, as text for error messages."""
     if config.datasets[name].data is not None:
         return f"{where}: datasets.{name}.data.{option}"
     return f"{folder}/datasets/{name}.yaml: {option}"
@@ -183,7 +187,11 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
 
 
 def read_source(model: Any, folder: Path, source: str, key: str, reader: str, hint: str = "") -> Any:
-    """Read a file in config/siblings or config/word_vectors, whose adapter must define the function `reader`."""
+    """Read the file of a source in config/siblings or config/word_vectors.
+
+    The source's adapter must define a function with the name `reader`. If there is no file, the error message ends with
+    `hint`.
+    """
     path = folder / f"{source}.yaml"
     if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
         raise UserError(f"{key}: {source!r} has no file {path}; {instead(source, names_in(folder), folder.name)}{hint}")

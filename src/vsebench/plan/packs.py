@@ -32,7 +32,10 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Map method@pack to those of `seeds` that the method has, for the pack's methods that are shown on a task."""
+        """Map each of the pack's methods that are shown on a task to those of `seeds` with which it was fitted.
+
+        The keys have the form method@pack.
+        """
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]
@@ -41,7 +44,12 @@ class NamedPack:
         }
 
     def obstacle(self, metrics: Sequence[str], seeds: Sequence[int]) -> str | None:
-        """Return why methods of the pack are left out; None if no reason is known before splits are made."""
+        """Return why a method of the pack is left out of a task; None if no reason is known yet.
+
+        `seeds` are the seeds that the method and the run have in common. The method is left out if there are none, or
+        if the pack lacks a file from which one of `metrics` is computed. The stage `match_packs` can find other reasons
+        later.
+        """
         if not seeds:
             return f"the pack {self.name} has none of the seeds of this run"
         metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not shown
@@ -70,7 +78,7 @@ class NamedPack:
 
 
 def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
-    """Read the manifests of the packs that a run names; return name -> pack."""
+    """Read the manifests of the packs that a run names, and return the packs by their names."""
     packs: dict[str, NamedPack] = {}
     for path in paths:
         name = Path(path).stem

@@ -40,7 +40,10 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
 
 
 def moved(path: str, base: Path) -> str:
-    """Make a path relative to the current folder, unless it is absolute or begins with ~ or `INCLUDED`."""
+    """Convert a path that is relative to the folder `base`, so that it is relative to the current folder.
+
+    A path that is absolute, or that begins with ~ or `INCLUDED`, is returned unchanged.
+    """
     if Path(path).is_absolute() or path.startswith(("~", INCLUDED)) or base.resolve() == Path.cwd():
         return path
     return os.path.relpath(base / path)

@@ -68,12 +68,15 @@ class Plan:
         return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def processed(self, task: Task) -> str:
-        """Return the folder of the data that a task splits: one data set, or two joined data sets."""
+        """Return the folder of a task's processed data, which are those of one data set or of two joined data sets."""
         source = source_of(task.protocol)
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
     def drawing_unseen(self, dataset: str) -> list[str]:
-        """Return the protocols under which some of a data set's own labels, drawn or named by the run, are unseen."""
+        """Return the protocols of a data set under which some of its own labels are unseen.
+
+        These labels are drawn at random, or the run names them.
+        """
         protocols = self.config.datasets[dataset].protocols
         return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
 
@@ -82,7 +85,10 @@ class Plan:
         return [self.datasets[name] for name in [task.dataset, *source_datasets([task.protocol])]]
 
     def feature_files(self, task: Task) -> dict[str, str]:
-        """Return name -> file in the processed data, for each set of features that all data sets of a task have."""
+        """Return the files of the sets of features that all data sets of a task have, by the names of the sets.
+
+        The files are named relative to the folder `processed(task)`.
+        """
         tested, *others = (dataset.sets for dataset in self.sources(task))
         return {
             name: features_file(name, features.is_sparse)
@@ -91,14 +97,18 @@ class Plan:
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features that a variant's file or, failing that, the run names; None if neither does."""
+        """Return the sets of features that a variant's file names, or else those that the run names for the data set.
+
+        The result is None if no sets are named.
+        """
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
     def sets_seen(self, variants: Iterable[str], task: Task) -> dict[str, str]:
-        """Return name -> file, in the data set's order, for each set of features that at least one variant uses.
+        """Return the files of the sets of features that at least one variant uses, by the names of the sets.
 
-        A variant that reads features uses the sets that are named for it or, if none is named, all sets.
+        The sets are in the order of the data set. A variant that reads features uses the sets that are named for it or,
+        if none is named, all sets.
         """
         files, seen = self.feature_files(task), set[str]()
         for variant in variants:
@@ -145,7 +155,7 @@ class Plan:
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def seeds(self, task: Task, *variants: str) -> list[int]:
-        """Return the seeds with which all `variants` are fitted on a task; if none are given, all seeds of the task."""
+        """Return the task's seeds with which all `variants` are fitted; without `variants`, all seeds of the task."""
         own = self.config.protocol_seeds
         of_task = own.get(str(task), own.get(task.protocol, self.config.seeds))
         given = self.config.method_seeds
@@ -162,7 +172,10 @@ class Plan:
         return {name: own for name, own in seeds.items() if own != default}
 
     def timed_seeds(self, task: Task) -> list[int]:
-        """Return a seed for each repeat of the timing; all timed variants use the split and settings of this seed."""
+        """Return the seed of each repeat of the timing.
+
+        In a repeat, all timed variants use the split and the settings of its seed.
+        """
         seeds = self.seeds(task, *self.timed_variants(task))
         return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
@@ -194,7 +207,11 @@ class Plan:
         return self.folder.parent
 
     def missing_features(self, variant: str, task: Task) -> str | None:
-        """Return why a variant cannot run on a task, if it uses image features that the task lacks; otherwise None."""
+        """Return why a variant cannot use the image features of a task; None if it can, or if it reads no features.
+
+        The result is also None if a data set of the task has no features. `obstacles` gives another reason in this
+        case.
+        """
         files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
         if FEATURES.key not in self.method_class(variant).needs:
             return None
@@ -204,7 +221,10 @@ class Plan:
         return f"the data set has no image features called {missing[0]}" if files and missing else None
 
     def scores_file(self, variant: str, task: Task, seed: int) -> str:
-        """Return the file of scores of a variant trained elsewhere; the user names the file, or a command writes it."""
+        """Return the path of the file with the scores of a variant that was trained elsewhere.
+
+        The user names this file, or a command writes it.
+        """
         method = self.methods[variant]
         if method.command is not None:
             return f"{Case(task, variant, seed).folder(Path('results'))}/scores{method.written_suffix}"
@@ -212,16 +232,17 @@ class Plan:
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], method.scores or "")
 
     def missing_scores(self, variant: str, task: Task) -> str | None:
-        """Return why a variant trained elsewhere cannot run, if no seed has a file of its scores; otherwise None."""
+        """Return why a variant cannot run on a task, if its key `scores` names only missing files; otherwise None."""
         if self.methods[variant].scores is None:
             return None
         files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))
         return None if any(Path(file).is_file() for file in files) else f"there is no file {next(iter(files))}"
 
     def packed(self, task: Task) -> dict[str, list[int]]:
-        """Map method@pack to its seeds, for the methods of packs on a task.
+        """Map the packs' methods that are shown on a task to their seeds.
 
-        Whether these methods were fitted on the splits of this run is checked later, by the stage `match_packs`.
+        The keys have the form method@pack. Whether these methods were fitted on the splits of this run is checked
+        later, by the stage `match_packs`.
         """
         left_out = self.packs_left_out(task)
         return {
@@ -281,7 +302,10 @@ class Plan:
         return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
 
     def decided(self, task: Task) -> list[Entry]:
-        """Return each variant of a task with each of its decisions; nothing if the run has no metric of label sets."""
+        """Return each variant of a task with each of its decisions.
+
+        The list is empty if the run has no metric of label sets.
+        """
         if not any(map(is_of_decision, self.config.metrics)):
             return []
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
@@ -292,7 +316,10 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether the run has a task with the method and the kind of data that a claim needs."""
+        """Return whether the run has a task with the method and the kind of data that the test of a claim needs.
+
+        `entries` maps the name of each task, dataset/protocol, to the methods on this task.
+        """
         on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]
@@ -310,7 +337,11 @@ class Plan:
         return [task for task in tasks if methods is None or self.timed_variants(task)]
 
     def timed_variants(self, task: Task) -> list[str]:
-        """Return the variants to time on a task: those for which something is chosen on validation labels."""
+        """Return the variants to time on a task.
+
+        They are the variants for which `is_validated` is true. If the run names methods under `timing`, all other
+        variants are left out.
+        """
         named = self.config.timing.methods
         validated = filter(self.is_validated, self.variants(task))
         return [variant for variant in validated if named is None or variant in named]
@@ -404,7 +435,10 @@ class Plan:
         return figures
 
     def variants_read(self, name: str) -> list[str]:
-        """Return the models that an analysis covers, as dataset/protocol/variant or .../variant/decision."""
+        """Return the models that the analysis `name` covers.
+
+        A model has the form dataset/protocol/variant, or dataset/protocol/variant/decision if a decision is applied.
+        """
         analysed = self._analysed_variants[name]
         return [
             f"{task}/{entry}"
@@ -427,5 +461,5 @@ class Plan:
 
 
 def source_datasets(protocols: list[str]) -> list[str]:
-    """Return, for each of the given protocols that is called `from-<data set>`, the data set on which it trains."""
+    """Return the data sets named in protocols of the form `from-<data set>`, on which methods are trained."""
     return [source for source in map(source_of, protocols) if source is not None]

@@ -34,7 +34,11 @@ def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
 
 
 def settings_on(plan: Plan, variant: str, dataset: DatasetConfig, sets: list[str]) -> dict[str, Any]:
-    """Return a variant's settings; by default, `normalise` is taken from the data set, and `factors` from the run."""
+    """Return a variant's settings on a data set, before tuning.
+
+    If the variant does not set `normalise`, the steps that the data set has for its sets of features `sets` are used.
+    If the variant does not set `factors`, the number in the run's file is used.
+    """
     method, module = plan.methods[variant], plan.method_class(variant)
     settings = method.settings | method.family_settings.get(dataset.family, {})
     if "normalise" in module.settings_type.model_fields:
@@ -62,9 +66,10 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
-    """Return the recorded search for a variant's settings on a task; None without one, or if the run tunes the variant.
+    """Return the recorded search for a variant's settings on a task; None if there is none that the run can use.
 
-    A record is ignored if its data or metric differ from those of the run, or if settings outside its grid changed.
+    A run that tunes the variant uses no record. A record is also ignored if its data or validation metric differ from
+    those of the run, or if a setting outside its grid now has another value than in the record.
     """
     chosen = plan.chosen.get(task.dataset)
     if plan.config.tunes(variant) or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
@@ -89,31 +94,40 @@ def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether each setting has one of its values in `grid` or, if it is not in `grid`, its value in `own`.
+    """Return whether a search of `grid` could choose these settings.
 
-    `own` contains the settings of the variant before tuning.
+    A setting that is in `grid` must have one of the values there. Any other setting must have its value in `own`, which
+    contains the settings of the variant before tuning.
     """
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
 
 def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
-    """Return the seeds whose validation values are averaged with the first seed's to choose a variant's settings."""
+    """Return the seeds, besides the first one, on which a variant's settings are chosen.
+
+    The chosen settings have the best mean validation value over the first seed and these seeds. The list is empty
+    unless the run tunes the variant, the variant is trained in epochs, and all seeds have the same split.
+    """
     if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
         return []
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
 
 
 def recorded_spread(plan: Plan, variant: str, task: Task) -> dict[str, float]:
-    """Return how much metrics vary because of a recorded choice of settings for all seeds; {} without such a choice."""
+    """Map metrics to their relative standard deviations due to the recorded choice of a variant's settings.
+
+    The result is empty without a recorded search, or if the seeds of the task have different splits.
+    """
     search = recorded_search(plan, variant, task)
     return {} if search is None or not load_protocol(task.protocol).fixed else search.spread
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Map dataset/protocol/variant to the recorded search, for variants that have a grid but are not tuned by the run.
+    """Describe the recorded searches for variants that have a grid but are not tuned by the run.
 
-    An entry has the keys `configurations` (how many were tried; 0 without a record), `seeds` and `grid`.
+    The result maps dataset/protocol/variant to a mapping with the keys `configurations` (the number of configurations
+    that were tried), `seeds` and `grid`. Without a record, this number is 0, and the seeds and the grid are empty.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
@@ -138,7 +152,10 @@ def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations may be tried beyond the edges of a grid; with sweep=True, per value of a sweep."""
+    """Return the maximum number of configurations to try beyond the edges of a variant's grid.
+
+    With sweep=True, this is the number for each value of a sweep.
+    """
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None
@@ -155,11 +172,11 @@ def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
 
 
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the module and the settings of each variant that is timed on the data set of `scaling`.
+    """Return the name of the method and the settings of each variant that is timed on the data set of `scaling`.
 
-    Which time is measured depends on the simulator: the time of an epoch, for methods that need only labels, or the
-    time to score an image, for methods that need only features. If the run varies the number of factors, the stage
-    `scale` sets this number.
+    On data of the adapter `simulator`, the time of an epoch is measured, for methods that need only labels. On data of
+    `simulated_tree`, the time to score an image is measured, for methods that need only features. If the run varies the
+    number of factors, the stage `scale` sets this number.
     """
     scaling = plan.config.scaling
     if scaling is None:

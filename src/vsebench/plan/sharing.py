@@ -59,7 +59,10 @@ def fingerprint(plan: Plan, name: str) -> str:
 
 
 def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
-    """Return whether `files` lists each downloaded file, with the right checksum if `files` states one."""
+    """Return whether all downloads recorded in the file `provenance` are among `files`.
+
+    The checksums in `files`, if any, must be those in the record. Without the file `provenance`, the result is True.
+    """
     if not provenance.is_file():
         return True
     stated = {file.name: file for file in files}

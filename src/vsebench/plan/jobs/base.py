@@ -1,4 +1,4 @@
-"""A job of the workflow, with its inputs and the options of its command, and functions that several rules share."""
+"""The type of a job of the workflow, and functions that the jobs of several rules share."""
 
 import json
 import os
@@ -143,7 +143,11 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return one file per sweep and seed: its models if `suffix` is `.parquet`, its ranks if it is `-ranks.parquet`."""
+    """Return the paths of files of sweeps, one file for each sweep and seed.
+
+    A file with the suffix ".parquet" describes the models of a sweep. A file with the suffix "-ranks.parquet" contains
+    the models' ranks.
+    """
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
@@ -169,9 +173,10 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files with the inputs named in `keys`, for the given variants; `split` is the folder of the split.
+    """Return the paths of the files with the inputs named in `keys`.
 
-    With None in place of the variants, the files include all sets of features.
+    Only the sets of features that `variants` use are included, or all sets if `variants` is None. `split` is the folder
+    of the split.
     """
     data, read = plan.data_of(task, variants), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]

@@ -22,7 +22,7 @@ FAILED_ELSEWHERE: dict[str, str] = {}
 
 
 def export_split(plan: Plan, at: Wildcards) -> Job:
-    """Export a split, on which commands train."""
+    """Export a split, so that commands can train on it."""
     folder = plan.processed(at.task)
     inputs = {
         "processed": [f"{folder}/images.parquet", f"{folder}/labels.parquet"],
@@ -38,7 +38,10 @@ def exported_needs(plan: Plan, task: Task) -> list[str]:
 
 
 def environment(plan: Plan, at: Wildcards) -> Job:
-    """Make a virtual environment. The name of its folder depends on the requirements, so the job has no inputs."""
+    """Make a virtual environment.
+
+    The name of the environment's folder depends on the requirements, so the job has no inputs.
+    """
     variant = next(variant for variant in plan.commands if environment_name(plan, variant) == at.name)
     named = plan.root / (plan.methods[variant].environment or "")
     return Job({}, options(requirements=os.path.relpath(named)))
@@ -53,9 +56,10 @@ def environment_name(plan: Plan, variant: str) -> str | None:
 
 
 def command(plan: Plan, at: Wildcards) -> Job:
-    """Run a command. The files named in it are inputs, so the command runs again after one of them is edited.
+    """Run a command.
 
-    The source files of this package are not inputs, because they do not change what a command does.
+    The files that are named in the command are inputs, so the command runs again after one of them is edited. The
+    source files of this package are not inputs, because they do not change what a command does.
     """
     method, name = plan.methods[at.variant], environment_name(plan, at.variant)
     ran = f"{at.case.folder(RESULTS)}/container" if method.container else None
@@ -75,9 +79,10 @@ def command(plan: Plan, at: Wildcards) -> Job:
 
 
 def run_in_container(plan: Plan, at: Wildcards) -> Job:
-    """Run a command in a container, which does not contain this package; the job of `command` checks the scores.
+    """Run a command in a container.
 
-    Paths in the command are relative to the folder of the project.
+    The container does not contain this package, so the job of the rule `command` checks the scores. Paths in the
+    command are relative to the folder of the project.
     """
     method, here = plan.methods[at.variant], os.path.relpath(Path.cwd(), plan.root)
     problem, scores = (
@@ -122,9 +127,9 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """For failed jobs of models trained elsewhere, map <data set>/<protocol>/<method> to the reason for leaving it out.
+    """Return the models trained elsewhere whose jobs failed, each with the reason for leaving it out.
 
-    The result is empty if any other job failed.
+    The keys have the form <data set>/<protocol>/<method>. The result is empty if a job of another kind failed.
 
     Parameters
     ----------

@@ -41,7 +41,10 @@ def download(plan: Plan, at: Wildcards) -> Job:
 
 
 def download_options(plan: Plan, name: str, definition: dict[str, Any]) -> str:
-    """Return the options of a download; the file of checksums is not an input, so changing it repeats no download."""
+    """Return the options of a download.
+
+    The file with the checksums of first downloads is not an input, so that a change of this file repeats no download.
+    """
     # The path is a parameter of rules. It is relative, so that no job is repeated when the project's folder is moved.
     first = os.path.relpath(plan.folder.parent / FIRST_DOWNLOADS)
     return options(name=name, definition=definition, first_downloads=first)
@@ -61,7 +64,10 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of images with a network; among the inputs, provenance.json stands for all downloaded files."""
+    """Compute features of images with a network.
+
+    If the network or the images are downloaded, the input provenance.json stands for all downloaded files.
+    """
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]
@@ -99,7 +105,10 @@ def processed_files(plan: Plan, dataset: str) -> list[str]:
 
 
 def croissant(plan: Plan, at: Wildcards) -> Job:
-    """Describe the prepared files of a data set; the true label probabilities of simulated data are left out."""
+    """Describe the prepared files of a data set in the Croissant format.
+
+    The true label probabilities of simulated data are left out.
+    """
     folder = f"data/processed/{at.dataset}"
     named = [f"{folder}/{name}" for name in processed_files(plan, at.dataset)]
     files = [name for name in named if not name.endswith(("summary.json", "truth.npz"))]

@@ -45,7 +45,10 @@ def compile_kernels(plan: Plan, at: Wildcards) -> Job:
 
 
 def fit(plan: Plan, at: Wildcards) -> Job:
-    """Fit a model; its settings are given, chosen on the validation labels, or those that another seed's fit chose."""
+    """Fit a model.
+
+    The settings are given, or this job chooses them on the validation labels, or the fit of another seed chose them.
+    """
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
@@ -63,7 +66,10 @@ def fit(plan: Plan, at: Wildcards) -> Job:
 
 
 def sweep(plan: Plan, at: Wildcards) -> Job:
-    """Fit models of a variant with different values of one setting; tuned sweeps search a grid at each value."""
+    """Fit models of a variant with different values of one setting.
+
+    If the sweep is tuned, the other settings are chosen from a grid at each value.
+    """
     named = options(
         fit_options(plan, at),
         parameter=at.parameter,
@@ -137,9 +143,10 @@ def members(plan: Plan, at: Wildcards) -> list[str]:
 
 
 def rank(plan: Plan, at: Wildcards) -> Job:
-    """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
+    """Rank the held-out labels by a model's scores.
 
-    For a method that uses only labels, the candidates of an image without a training label are ranked by frequency.
+    If the test images are new, the images are also ranked for each label. If the method uses only labels, the
+    candidates of an image without training labels are ranked by their frequency.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {

@@ -140,7 +140,10 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Return variant -> its sets of features, for each variant that lacks some of the sets that other variants use."""
+    """Map variants to the names of the sets of features that they use.
+
+    A variant is left out if it uses no features, or if it uses all sets that the `variants` use together.
+    """
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}
@@ -159,7 +162,10 @@ def scale(plan: Plan, at: Wildcards) -> Job:
 
 
 def analyse(plan: Plan, at: Wildcards) -> Job:
-    """Analyse models named in tables, figures or claims of papers; READS in the analysis's module lists the inputs."""
+    """Analyse the models that are named in tables, figures or claims of papers.
+
+    `READS` in the module of the analysis lists the inputs.
+    """
     reads, variants = load_analysis(at.analysis).READS, plan.variants_read(at.analysis)
     datasets = list(dict.fromkeys(variant.split("/")[0] for variant in variants))
     features = analysed_features(plan, variants) if reads.features else {}
@@ -190,7 +196,11 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 
 def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
-    """Map data set/protocol/variant to files of the tested data set's features, for each variant that uses features."""
+    """Return the files with the features that models use, by model.
+
+    The keys have the form data set/protocol/variant. The files are those of the tested data set. Models that use no
+    features are left out.
+    """
     features: dict[str, list[str]] = {}
     for task, entry in map(entry_at_task, variants):
         folder = f"data/processed/{task.dataset}"
@@ -200,7 +210,10 @@ def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
 
 
 def gather(plan: Plan, at: Wildcards) -> Job:
-    """Combine files of all data sets, tasks or models; settings are listed with the titles of their variants."""
+    """Combine the files of all data sets, tasks or models.
+
+    The settings are combined with the titles of their variants.
+    """
     inputs = {"sources": sources("vsebench.stages.gather"), "parts": parts(plan)[at.name]}
     if at.name == "datasets.json":
         shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
@@ -277,7 +290,10 @@ def figure(plan: Plan, at: Wildcards) -> Job:
 
 
 def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
-    """Return the job of a table or figure; if it belongs to a paper, `content` consists of the paper's `facts`."""
+    """Return the job that makes a table or figure.
+
+    If the table or figure belongs to a paper, the `content` of the job consists of the paper's `facts`.
+    """
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
         "sources": sources(*kinds.modules(base, instance)),
