@@ -13,10 +13,10 @@ KINDS = {  # for adapters that do not read a data set: name of the adapter's fun
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the inputs of methods (keys of `needs.NEEDS`), such as the truth, that an adapter provides by simulation.
+    """Return the inputs of methods, such as the truth, that an adapter provides because it simulates the data.
 
-    The module of a simulator lists these inputs in `KNOWS`. An adapter for real data has no such attribute, so the
-    result is empty.
+    The inputs are keys of `NEEDS` in `vsebench.data.needs`. The module of a simulator lists them in `KNOWS`. An adapter
+    for real data has no such attribute, so the result is empty.
     """
     return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
 
@@ -25,8 +25,9 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads the data.
 
     `name` is the module's name without its folders. `reads` is the name of the function: `read` for an adapter that
-    reads a data set, otherwise a key of `KINDS`. If there is no such adapter, a `UserError` is raised; it begins with
-    `where`, the configuration file that names the adapter.
+    reads a data set, or a key of `KINDS` for an adapter of another kind. With `Options`, any adapter is accepted. If
+    there is no such adapter, a `UserError` is raised. The error begins with `where`, for example the configuration file
+    that names the adapter.
     """
     names = modules_in("formats")
     module = importlib.import_module(names[name]) if name in names else None

@@ -39,11 +39,13 @@ class RawAnnotations:
     parts : "train", "valid" or "test" for each image (String), null for an image in no part; None for a data set
         without an official partition
     features : image features, rows in the order of `images`; None if there are none, or if they are in `sets`
-    sets : name -> features, with rows in the order of `images`; empty unless there are several sets of features
-    truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
-        `label` one row per label. The topic model (`simulator.py`) with T topics has `image` (n_images, T) and
-        `label` (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
-        `tree_posterior` and `label_probabilities` in `methods.controls` describe the arrays of the other simulators
+    sets : name of a set of features -> its features, with rows in the order of `images`; empty unless there are several
+        sets of features
+    truth : arrays that only a simulator knows; None for real data. If there is an array `image`, it has one row per
+        image. If there is an array `label`, it has one row per label. The topic model (`simulator.py`) with T topics
+        has the float32 arrays `image`, (n_images, T), and `label`, (n_labels, T). The matrix image @ label.T contains
+        the probability of each label for each image. The modules `tree_posterior` and `label_probabilities` in
+        `methods.controls` describe the arrays of the other simulators
     """
 
     images: pl.Series
@@ -57,7 +59,10 @@ class RawAnnotations:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """(n_images,) bool: whether an image has features; with several sets, whether all sets contain the image."""
+        """Mask of the images that have features, (n_images,) bool.
+
+        If there are several sets of features, the mask is True only for images that have features in every set.
+        """
         sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
         no_image = np.zeros(len(self.images), dtype=np.bool_)
         return np.logical_and.reduce([features.known for features in sets]) if sets else no_image
@@ -69,9 +74,10 @@ def image_ids(ids: Iterable[object]) -> pl.Series:
 
 
 def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labels: int) -> pl.DataFrame:
-    """Count how often each (image, label) pair occurs in two parallel arrays.
+    """Count how often each (image, label) pair occurs.
 
-    Returns a table with the columns image, label and count, all Int32, in ascending order.
+    Pair i consists of the image number `images[i]` and the label number `labels[i]`. Returns a table with the Int32
+    columns image, label and count. The rows are sorted by image, then by label.
     """
     keys = images.astype(np.int64) * n_labels + labels
     keys, counts = np.unique(keys, return_counts=True)
@@ -80,7 +86,10 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the sorted names, and an int32 array that maps each name's number to its position in this order."""
+    """Return the sorted names, and an array that maps the numbers of names to positions in the sorted list.
+
+    `numbers` maps each name to its number, from 0 to n - 1. The array has shape (n,) and dtype int32.
+    """
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)

@@ -45,7 +45,7 @@ scores.parquet FOLDER` tells whether the scores fit this split; FOLDER is the fo
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """What is needed to check scores: image ids, label names, test images, candidate labels, and split.json."""
+    """What is needed to check scores: image ids, label names, test images, candidate labels, content of split.json."""
 
     names: Names
     parts: Parts
@@ -53,14 +53,16 @@ class ExportedSplit:
 
 
 def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed: int, copied: bool) -> str:
-    """Write a split, with `split.json` as the last file; return the hash of the split.
+    """Write a split for a program outside this package, and return the hash of the split.
+
+    The file `split.json` is written last. If the split has no hash, a `UserError` is raised.
 
     Parameters
     ----------
     split : folder of the split
     processed : folder of the processed data
     folder : the folder to write
-    copied : whether features and word vectors are copied; otherwise, relative links to the processed data are made
+    copied : whether features and word vectors are copied; if not, relative links to their files are made
     """
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:
@@ -81,7 +83,7 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
 
 
 def _write_tables(split: Path, processed: Path, folder: Path) -> None:
-    """Write the pairs of a split, its images and its labels as CSV files with names in place of numbers."""
+    """Write the pairs, the images and the labels of a split as CSV files that contain names instead of numbers."""
     ids, names = read_parquet(processed / "images.parquet")["id"], read_parquet(processed / "labels.parquet")["name"]
     for part in ("train", "valid", "final"):
         pairs = read_parquet(split / f"{part}.parquet")
@@ -112,7 +114,11 @@ def read_exported(folder: Path) -> ExportedSplit:
 
 
 def _read_csv(path: Path, names: str, used: str) -> pl.DataFrame:
-    """Read a table as text; it must have the columns `names` and `used`, the latter with values true and false only."""
+    """Read a CSV table as text.
+
+    `names` and `used` are the names of two columns that the table must have. The column `used` must contain only the
+    values true and false.
+    """
     if not path.is_file():
         raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
     try:

@@ -34,11 +34,18 @@ SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features a
 
 
 def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -> tuple[Features, list[Dropped]]:
-    """Read the features of a data set's images; `images` contains the ids, `raw` is the folder of downloads.
+    """Read the features of a data set's images.
 
-    Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
-    `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is
-    missing or occurs twice; if there are more or fewer ids than rows; or if no id belongs to an image of the data set.
+    `raw` is the folder of downloads. `images` contains the ids of the images. Returns the features in the order of
+    `images`, and the number of rows that were left out because their images are not in the data set.
+
+    A `UserError` is raised in these cases:
+
+    - A file is missing or damaged.
+    - A shape or type is wrong, or a number is not finite.
+    - An id is missing or occurs twice.
+    - There are more or fewer ids than rows.
+    - No id belongs to an image of the data set.
     """
     assert source.file is not None  # even features that a network computes are in a file by now
     path = find(raw, source.file)
@@ -53,7 +60,11 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
-    """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
+    """Read a file of features; return the image ids of the rows, and the rows.
+
+    The ids of a table are in its column `column`. The ids of an array or a matrix are in the text file `ids`. If there
+    is no such file, None is returned instead of the ids.
+    """
     if path.suffix not in FEATURES:
         raise UserError(f"{path}: features must be in a file of one of the types {', '.join(FEATURES)}")
     if path.suffix in TABLES:
@@ -63,7 +74,11 @@ def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | No
 
 
 def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:
-    """Put the rows of features into the order of the images; return what `read_features_file` returns."""
+    """Put the rows of features into the order of the images.
+
+    `values` contains the rows, and `ids` contains the image id of each row. Returns the features in the order of
+    `images`, and the number of rows that were left out because their ids are not in `images`.
+    """
     row_of = {image: row for row, image in enumerate(ids)}
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0
@@ -93,7 +108,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
-    """Return float16 unchanged and other numbers as float32, in this machine's byte order."""
+    """Return float16 numbers as float16 and all other numbers as float32, in this machine's byte order."""
     if values.dtype.kind not in "fiu":
         raise UserError(f"{path}: features should be numbers, but are {values.dtype}")
     half = values.dtype.kind == "f" and values.dtype.itemsize == 2
@@ -154,7 +169,7 @@ def numbers_from_text(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
-    """Return the features in the columns of a table, or in its only column of lists."""
+    """Return the features in a table that has one column per feature, or a single column of lists."""
     if len(frame.columns) == 1 and isinstance(frame.dtypes[0], pl.List | pl.Array):
         lists = frame.to_series().cast(pl.List(frame.dtypes[0].inner))
         lengths = lists.list.len()

@@ -48,14 +48,16 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a polars or pandas table with the columns `image`, `label` and, optionally, `count`; the result has images
           and labels in the order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
-    known : names of a fitted model's labels; lists and tables may contain only these. None: all names are allowed
+    known : names of a fitted model's labels; lists and tables may contain only these labels, and the result has all of
+        them, in this order. A table of numbers must have exactly these columns, in this order. None: all names are
+        allowed
     can_be_empty : whether all images may be without labels
 
     Raises
     ------
     UserError
         The labels have none of these forms; a number is negative, not whole or too large; a name is missing or not in
-        `known`; or no image has a label.
+        `known`; or no image has a label and `can_be_empty` is False.
     """
     labels = _read(given, known)
     if not (labels.matrix.n_pairs or can_be_empty):
@@ -83,7 +85,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: unlike a row of a matrix, it is empty or contains only strings."""
+    """Return whether a value is a list, tuple or set that is empty or contains only strings."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 
@@ -119,7 +121,11 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels, given (image, label) pairs: image numbers in `rows`, label names in `names`, and `counts`."""
+    """Return the labels of images that are given as (image, label) pairs.
+
+    Pair i consists of the image number `rows[i]` and the label name `names[i]`. `counts[i]` is how often the image has
+    the label.
+    """
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -12,10 +12,10 @@ from vsebench.core.errors import UserError, one_line
 
 
 def load(path: Path, names: Collection[str] = ()) -> Any:
-    """Return the memory-mapped array of a .npy file or, for an .npz file, a dict of its arrays that `names` lists.
+    """Return the memory-mapped array of a .npy file, or a dict of arrays of an .npz file.
 
-    Pickled objects are not loaded. If the file is missing or damaged, or if a member in `names` is not an array, a
-    `UserError` says so.
+    The dict contains only the arrays that `names` lists and that the file has. Pickled objects are not loaded. If the
+    file is missing or damaged, or if a member in `names` is not an array, a `UserError` says so.
     """
     try:
         content = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -39,7 +39,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def texts(array: NDArray[Any], where: str) -> list[str]:
-    """Convert an array of text, UTF-8 bytes or whole numbers to strings; `where` is the file and the array's name."""
+    """Convert an array of text, UTF-8 bytes or whole numbers to strings; error messages begin with `where`."""
     try:
         return [value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()]
     except (ValueError, SystemError):  # a SystemError: NumPy found a number that is not the code of a character

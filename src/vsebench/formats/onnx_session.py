@@ -9,10 +9,11 @@ WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # marks an ONNX file whose tensors ar
 
 
 def load_network(path: Path, output: str, threads: int) -> tuple[Any, bytes]:
-    """Return an onnxruntime session, and the content of the file, which contains all weights.
+    """Return an onnxruntime session for the network in a file, and the content of the file.
 
-    Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
-    weights in another file; or if the network has no output with the name in `output`.
+    The file contains all weights of the network. The session uses `threads` threads. Raises a `UserError` if
+    onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its weights in another file; or
+    if the network has no output with the name in `output`.
     """
     try:
         import onnxruntime

@@ -10,9 +10,10 @@ READ_IN_PLACE = "a file that is read where it is"
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return the path of a file that is in `raw`, the folder of downloaded files, or at the path that the user named.
+    """Return the path of a file that the user named.
 
-    A `UserError` is raised if there is no such file, or if there are two, even with the same content.
+    The file is either at the path `name` or, with the same file name, in `raw`, the folder of downloaded files. A
+    `UserError` is raised if there is no such file, or if there are two, even with the same content.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:
@@ -23,5 +24,5 @@ def find(raw: Path, name: str) -> Path:
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
-    """Return the provenance record of a file that is read in place: its path, size and checksums."""
+    """Return the provenance record of a file that is read in place, with its name, size and checksums."""
     return {"name": name, "source": READ_IN_PLACE, **digest_of(find(raw, name))._asdict()}

@@ -18,14 +18,15 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
     Parameters
     ----------
     annotations : the adapter's result; its own partition, if any, is replaced
-    partition : the user's files; if none of them lists training images, all images that are not listed are for training
+    partition : the user's files; if there is no file of training images, all images that no file lists are for
+        training
     raw : folder with downloaded files
     where : file and key of the partition, for error messages
 
     Raises
     ------
     UserError
-        An image is in two parts, or no id of a file belongs to an image of the data set.
+        A file is missing, an image is in two parts, or a file has no id of an image of the data set.
     """
     images = annotations.images.to_list()
     part_of: dict[str, str] = {}

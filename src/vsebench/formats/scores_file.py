@@ -2,8 +2,9 @@
 
     .npy       a matrix of numbers, (images, labels); beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or
                label per line
-    .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
-               products are the scores; and `ids` and `labels`, the image ids and label names as text
+    .npz       the arrays `ids` and `labels`, with the image ids and label names as text; and either the array `scores`,
+               (images, labels), or the arrays `image_vectors`, (images, d), and `label_vectors`, (labels, d), whose
+               inner products are the scores
     .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; a column `rank` (1 is
     .csv       the best) can replace `score`; labels that are not listed are tied behind all listed labels
 
@@ -39,7 +40,10 @@ SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 @dataclass(frozen=True)
 class VectorPairs:
-    """Vectors whose inner products are the scores: `image`, (images, d), and `label`, (labels, d), float32."""
+    """Vectors of images and of labels; the inner products of the vectors are the scores.
+
+    `image` has shape (images, d), and `label` has shape (labels, d), where d is the number of dimensions.
+    """
 
     image: NDArray[np.float32]
     label: NDArray[np.float32]
@@ -47,13 +51,13 @@ class VectorPairs:
 
 @dataclass(frozen=True)
 class ScoredLists:
-    """The listed labels of each image, with their scores.
+    """The labels that a table lists for each image, with their scores.
 
     Attributes
     ----------
     start : (images + 1,) int64: the labels of image i are at start[i]:start[i + 1] in the other arrays
-    label : (n_pairs,) indices into `Scores.labels`, uint16 or, with more than 65,536 labels, int32
-    score : (n_pairs,) float32
+    label : (n_pairs,) indices into `Scores.labels`; uint16, or int32 if there are more than 65,536 labels
+    score : (n_pairs,) float32: the scores of these labels
     """
 
     start: NDArray[np.int64]
@@ -72,7 +76,7 @@ class Scores:
     ----------
     path : the file from which the scores were read
     ids, labels : image ids and label names, without duplicates
-    values : (images, labels) float32, or the vectors or lists that define the scores
+    values : the scores as a matrix, (images, labels) float32, or the vectors or lists that define the scores
     split : the hash of the split that the model was trained on; None if there is no `<name>.split.txt`
     """
 
@@ -84,7 +88,7 @@ class Scores:
 
 
 def companions(path: Path) -> list[Path]:
-    """Return which of the text files `<name>.ids.txt`, `.labels.txt` and `.split.txt` exist beside the scores."""
+    """Return which of `<name>.ids.txt`, `<name>.labels.txt` and `<name>.split.txt` exist beside the file of scores."""
     beside = [path.with_suffix(f".{name}.txt") for name in ("ids", "labels", "split")]
     return [file for file in beside if file.is_file()]
 
@@ -95,8 +99,12 @@ def read_scores(path: Path) -> Scores:
     Raises
     ------
     UserError
-        The file is missing or damaged; an array or a column is missing or has the wrong shape or type; an id or a label
-        is empty or occurs twice; a pair is listed twice; or a score is not a finite number.
+        - The file, or a text file that belongs to it, is missing or damaged.
+        - An array or a column is missing, or has the wrong shape or type.
+        - An id or a label in an array or a text file occurs twice.
+        - An id or a label in a text file or a table is empty.
+        - A table lists a pair twice.
+        - A score (or a number in a vector) is not finite, or its absolute value is 1e30 or more.
     """
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: scores must be in a file of one of the types {', '.join(SUFFIXES)}")
@@ -142,7 +150,11 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return a matrix as float32; a NaN, infinite or too large number raises a `UserError` that begins with `where`."""
+    """Return a matrix of numbers as float32.
+
+    Raises a `UserError` that begins with `where` if `given` is not a matrix of numbers, or if a number is NaN, infinite
+    or too large.
+    """
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: must be a matrix of numbers, but has type {array.dtype} and shape {array.shape}")
@@ -203,9 +215,11 @@ def _kind_of_numbers(columns: list[str], path: Path) -> str:
 def _read_batch(
     frame: pl.DataFrame, kind: str, numbers: dict[str, dict[str, int]], where: str, before: int
 ) -> list[NDArray[Any]]:
-    """Return, for each row, the numbers of its image and of its label, and its score; add new names to `numbers`.
+    """Return the image numbers, the label numbers and the scores of some rows of a table.
 
-    `before` is the number of earlier rows of the table; `where` names the table in error messages.
+    Each of these three arrays has one entry per row. If `kind` is `rank`, the score is the negative rank. `numbers`
+    contains the number of each image id and of each label name; new ones are added. `before` is the number of earlier
+    rows of the table. `where` names the table in error messages.
     """
     sign = 1 if kind == "score" else -1
     frame = frame.select(*map(_name, COLUMNS), pl.col(kind).cast(pl.Float32, strict=False).alias("score") * sign)
@@ -230,7 +244,7 @@ def _name(column: str) -> pl.Expr:
 
 
 def _runs(image: Ids) -> NDArray[np.int64]:
-    """Return, for each run of equal image numbers, this image number and the length of the run, (runs, 2)."""
+    """Return the image number and the length of each run of equal image numbers, (n_runs, 2)."""
     first = np.flatnonzero(np.diff(image, prepend=-1))
     return np.stack([image[first], np.diff(first, append=len(image))], axis=1).astype(np.int64)
 
@@ -240,7 +254,8 @@ def _by_image(
 ) -> ScoredLists:
     """Return the rows of a table, sorted by image; rows of the same image stay in the table's order.
 
-    images : the images of the rows, as runs of equal numbers
+    `images` contains the image numbers of all rows as runs, in the form that `_runs` returns. `label` and `score`
+    contain the label number and the score of each row.
     """
     image, length = np.concatenate([np.empty((0, 2), dtype=np.int64), *images]).T
     if (np.diff(image) < 0).any():
@@ -252,7 +267,7 @@ def _by_image(
 
 
 def _first_twice(lists: ScoredLists, n_labels: int) -> tuple[int, int] | None:
-    """Return an image and a label that is listed more than once for it; None if there is no such label."""
+    """Return the numbers of an image and of a label that the image has more than once, or None if there are none."""
     n_images = len(lists.start) - 1
     step = max(1, n_images * ROWS_A_BATCH // max(1, len(lists.label)))
     for first in range(0, n_images, step):

@@ -1,9 +1,10 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-docs/data.md lists the filters in their order. A sample is drawn from the images with at least `min_labels_per_image`
-labels, or with at least one label if this key is not set. Among labels with equally many images, `top_labels` keeps
-those that come first in the vocabulary. Without filters, everything is kept, including images without a label and
-labels without an image. The filters `min_images_per_label` and `top_labels` also remove all labels without an image.
+docs/data.md lists the filters in their order. The filter `sample_images` draws a sample from the images with at least
+`min_labels_per_image` labels, or with at least one label if `min_labels_per_image` is not set. Among labels with
+equally many images, `top_labels` keeps those that come first in the vocabulary. Without filters, everything is kept,
+including images without a label and labels without an image. The filters `min_images_per_label` and `top_labels` also
+remove all labels without an image.
 """
 
 from collections.abc import Sequence
@@ -21,10 +22,15 @@ from vsebench.formats.annotations import Dropped, RawAnnotations
 def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> RawAnnotations:
     """Apply the filters of a data set; a filter that is not set has no effect.
 
-    Returns the kept images and labels, in their old order with new row numbers; `dropped` counts what was removed.
-    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left; if `only_labels`
-    names a label that the data set lacks; if `sample_images` exceeds the number of images with enough labels; or if
-    `only_parts` is set for a data set without an official partition.
+    Returns the annotations of the images and labels that are kept. They stay in their order and get new row numbers.
+    The attribute `dropped` of the result states how many images and labels were removed.
+
+    A `UserError` that begins with `where`, the file and key of the filters, is raised in these cases:
+
+    - No image keeps a label.
+    - `only_labels` names a label that the data set lacks.
+    - `sample_images` exceeds the number of images with enough labels.
+    - `only_parts` is set for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
@@ -76,7 +82,8 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
     """Apply `min_images_per_label`, `top_labels` and `min_labels_per_image`.
 
-    Filters with a minimum are repeated until both are satisfied. The numbers of removed labels are added to `dropped`.
+    The two filters with a minimum are repeated until all images and labels that are left satisfy them. The numbers of
+    removed labels are added to `dropped`.
     """
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
@@ -98,9 +105,10 @@ def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Drop
 
 
 def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl.DataFrame, int]:
-    """Drop the images (or labels) with fewer than `fewest` rows.
+    """Drop the images (or labels) that occur in fewer than `fewest` rows of `pairs`.
 
-    Returns the other rows, and the number of images (or labels) that were dropped.
+    `column` is `image` (or `label`). If `fewest` is None, nothing is dropped. Returns the rows that are left, and the
+    number of images (or labels) that were dropped.
     """
     if fewest is None:
         return pairs, 0
@@ -144,7 +152,11 @@ def select(
     labels: NDArray[np.intp],
     dropped: list[Dropped],
 ) -> RawAnnotations:
-    """Return annotations with only the given images and labels (ascending row numbers), and with `pairs` renumbered."""
+    """Return annotations of only the given images and labels.
+
+    `images` and `labels` are row numbers in ascending order. `pairs` may contain only these images and labels; in the
+    result, the pairs have the new row numbers.
+    """
     new_image = _renumber(pairs["image"], images, len(annotations.images))
     new_label = _renumber(pairs["label"], labels, len(annotations.labels))
     rows = {"image": images, "label": labels}

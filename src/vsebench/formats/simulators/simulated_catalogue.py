@@ -1,7 +1,7 @@
-"""Simulate images. Each image has one of 40 sets of labels, drawn with probabilities that depend on its features.
+"""Simulate images: each has one of 40 sets of labels, drawn with probabilities that depend on the image's features.
 
-    S_1 .. S_40   distinct sets, each of min(8, 1 + Poisson(2)) labels, drawn without replacement from 20 labels,
-                  label k with weight k^-0.7
+    S_1 .. S_40   distinct sets, each of min(8, 1 + Poisson(2)) labels, drawn without replacement from 20 labels;
+                  label k has the weight k^-0.7
     P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4): the probability of set c
     labels        = S_c,   so label k has the probability p_k(x) = sum of P(c | x) over the sets c with label k
 
@@ -44,7 +44,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def draw_sets(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw distinct sets of labels, (SETS, LABELS) bool."""
+    """Draw distinct sets of labels; return one mask of labels per set, (SETS, LABELS) bool."""
     weights = np.arange(1, LABELS + 1) ** -0.7
     sets: dict[tuple[int, ...], None] = {}
     while len(sets) < SETS:

@@ -36,7 +36,7 @@ class Parts(Strict):
     test: int = Field(ge=1)  # test images per round
 
     def of(self, n_images: int) -> pl.Series:
-        """Return the part of each image, (n_images,) String: in each round first train, then valid, then test."""
+        """Return the part of each image, "train", "valid" or "test", as a String series of length `n_images`."""
         parts = np.repeat(["train", "valid", "test"], [self.train, self.valid, self.test])
         return pl.Series("part", parts[np.arange(n_images) % len(parts)])
 
@@ -55,7 +55,7 @@ class SimulatedOptions(Strict):
 
 
 class NormalOptions(SimulatedOptions):
-    """Size and seed of a set of images with standard normal features."""
+    """Size, official partition and seed of a set of images with standard normal features."""
 
     features: Literal["dense"]  # how features are stored
     seed: int = Field(default=0, ge=0)  # seed of the images and their labels
@@ -72,10 +72,11 @@ def annotate(
     truth: dict[str, NDArray[Any]],
     names: Sequence[str] = LABEL_NAMES,
 ) -> RawAnnotations:
-    """Return a random data set with the labels `given`, (n_images, n_labels); images without a label are kept.
+    """Return a simulated data set of images with the given features and labels.
 
-    `truth` contains the parameters of the label distribution. The function adds the array `label`: the index of each
-    label in these parameters, 0 to n_labels - 1.
+    `features` has shape (n_images, n_features). `given` is a mask of shape (n_images, n_labels): whether each image has
+    each label. Images without a label are kept. `truth` contains the parameters of the label distribution. In the
+    result, `truth` also has the array `label`: the index of each label in these parameters, 0 to n_labels - 1.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

@@ -7,24 +7,24 @@
     truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is chosen so that the mean of
                               the probability over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
-    tags with noise eta       a true label is kept with probability 1 - eta/2; then a Poisson number of labels is added,
-                              label l with probability proportional to pi_l; the expected share of wrong labels among an
-                              image's tags is about eta
+    tags with noise eta       each true label is kept with probability 1 - eta/2; then a Poisson number of labels is
+                              added, each of which is label l with probability proportional to pi_l; the expected share
+                              of wrong labels among an image's tags is about eta
 
 Training and validation images have tags; test images have the true labels, or tags if `tested_on` is `tags`.
 `simulated_words.py` draws word vectors that have a given correlation with the appearance vectors z_l of the labels.
 Appearance vectors, frequencies and B have their own streams of random numbers, so they depend neither on the number of
 images nor on the noise. Images are drawn one by one, so a larger set begins with the images of a smaller one.
 
-The best scores that can be computed from the features x are the probabilities of the labels given x. With
-t | x ~ N(mu, S), the probability of label l is, by the usual approximation of the mean of a sigmoid (where pi is the
-number 3.14...),
+The best scores that can be computed from the features x are the probabilities of the labels given x. Given x, the
+vector t of the image has the distribution N(mu, S). By the usual approximation of the mean of a sigmoid, the
+probability of label l given x is
 
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
     mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1.
 
-The argument of this sigmoid is linear in x, so the method `oracle` computes these probabilities with the model
-`IndependentLabels` (`methods.controls.label_probabilities`).
+Here, pi is the number 3.14..., not a frequency. The argument of this sigmoid is linear in x, so the method `oracle`
+computes these probabilities with the model `IndependentLabels` (`methods.controls.label_probabilities`).
 
 Source: made for this project.
 """
@@ -96,14 +96,18 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def frequencies(options: Options) -> Values:
-    """Return the expected share of images with each true label, (n_labels,)."""
+    """Return the frequency pi_l of each label: the expected share of images with the true label l, (n_labels,)."""
     ranks = generator(options.seed, RANKS).permutation(options.labels)
     shares = 1.0 / (ranks + SHIFT) ** options.zipf
     return np.asarray(np.minimum(options.labels_per_image * shares / shares.sum(), MOST))
 
 
 def biases(frequency: Values, deviation: Values) -> Values:
-    """Return b, (n_labels,), such that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency."""
+    """Return the bias b of each label, chosen so that the label has the given frequency.
+
+    For each label, the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency. All arrays have shape
+    (n_labels,).
+    """
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     spread = np.multiply.outer(deviation, nodes)
@@ -116,7 +120,10 @@ def biases(frequency: Values, deviation: Values) -> Values:
 
 
 def posterior(options: Options, z: Values, bias: Values, feature_map: Values) -> tuple[Values, Values]:
-    """Return weights, (dimensions, n_labels), and biases, (n_labels,), of the labels' log odds given the features."""
+    """Return the weights and the biases that give the log odds of the labels as linear functions of the features.
+
+    The weights have shape (dimensions, n_labels). The biases have shape (n_labels,).
+    """
     precision = options.feature_noise**-2
     covariance = np.linalg.inv(np.eye(options.latent) + precision * feature_map.T @ feature_map)
     variance = options.beta**2 * np.einsum("lk,kj,lj->l", z, covariance, z)
@@ -128,7 +135,11 @@ def posterior(options: Options, z: Values, bias: Values, feature_map: Values) ->
 def _labels(
     options: Options, t: Values, z: Values, frequency: Values, bias: Values, is_clean: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield the labels of CHUNK images at a time, (n, n_labels) bool: true labels where `is_clean`, else tags."""
+    """Yield the labels of at most CHUNK images at a time.
+
+    Each array is a mask of shape (n, n_labels): whether each image has each label. Images where `is_clean` is True get
+    their true labels. All other images get tags.
+    """
     given, kept, wrong = (generator(options.seed, stream) for stream in (GIVEN, KEPT, WRONG))
     eta, total = options.tag_noise, frequency.sum()
     n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number of wrong labels per image

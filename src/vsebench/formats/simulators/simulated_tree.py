@@ -2,8 +2,9 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top node, a parent, a label, or a view of a label: q_v is a distribution over `terms_per_node`
-                      terms, drawn without replacement, with independent exponential weights, scaled to add up to 1
+    node v            a top node, a parent, a label, or a view of a label; its distribution q_v has `terms_per_node`
+                      terms, drawn without replacement, whose weights are independent exponential numbers, scaled to add
+                      up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); the given label is u or, with probability `confusion`, another child
@@ -18,8 +19,9 @@ The exact posterior of the true label follows from the counts x_t:
 
     a_ur(x) = sum over t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u (1/views) sum over r of exp(a_ur(x))
 
-The log ratio is 0 except at the terms of the nodes on the path to the view, so the truth is stored as a sparse matrix,
-terms x views, which the methods `oracle` and `group_oracle` use.
+The logarithm is 0 for every term that belongs to no node on the path from the top node to view r of label u.
+Therefore, the logarithms are stored as a sparse matrix, terms x views. The methods `oracle` and `group_oracle` use this
+matrix.
 
 Images are drawn in blocks, each with its own stream of random numbers, so a larger set begins with the images of a
 smaller one.
@@ -52,7 +54,7 @@ TREE, IMAGES = 0, 1  # random streams, all derived from the seed
 
 
 class Shares(Strict):
-    """Options: shares of an image's terms by origin, which add up to 1."""
+    """Options: shares of an image's terms that come from the background and from each node; the shares add up to 1."""
 
     background: float = Field(gt=0)  # w0, share of background terms, which are common to all images
     top: float = Field(ge=0)  # w1, share of the top node's terms
@@ -135,7 +137,7 @@ class Tree:
 
     @cached_property
     def path(self) -> NDArray[np.int64]:
-        """(labels * views, 4): the top node, parent, label and view on the path to each view."""
+        """The numbers of the top node, parent, label and view on the path to each view, (labels * views, 4)."""
         view = np.arange(self.sizes[3])
         label = view // self.options.views
         parent = label // self.options.children
@@ -144,7 +146,13 @@ class Tree:
 
     @cached_property
     def drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """Draw the background, (terms,); log pi, (labels,); and the terms of each node, with their weights."""
+        """The random parameters of the distributions: four arrays.
+
+        - the background distribution q0, (terms,)
+        - log pi, the logarithms of the labels' probabilities, (labels,)
+        - the terms of each node, (n_nodes, terms_per_node)
+        - the weights of these terms in the node's distribution, (n_nodes, terms_per_node)
+        """
         options, rng = self.options, generator(self.options.seed, TREE)
         background = 1 / (rng.permutation(options.terms) + 10.0)
         log_prior = -options.exponent * np.log1p(rng.permutation(options.labels))
@@ -158,7 +166,8 @@ class Tree:
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Cumulative sums of the shares, of the background, and of each node's weights.
 
-        The number of a node is added to the sums of its weights, so that the sums of all nodes are in ascending order.
+        The third array contains the sums of all nodes, one node after the other. The number of the node is added to
+        each sum, so the array is in ascending order.
         """
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
@@ -166,7 +175,10 @@ class Tree:
         return np.cumsum(self.options.shares.values()), np.cumsum(background), of_nodes.ravel()
 
     def draw(self, block: int) -> tuple[Any, NDArray[np.int32]]:
-        """Draw a block of images: counts of terms, CSR (BLOCK, terms) float32, and given labels, (BLOCK,) int32."""
+        """Draw the block of images with the number `block`; return the counts of terms, and the given labels.
+
+        The counts are a CSR matrix, (BLOCK, terms) float32. The labels are an array, (BLOCK,) int32.
+        """
         options, rng = self.options, np.random.default_rng([self.options.seed, IMAGES, block])
         prior = np.cumsum(np.exp(self.drawn[1]))
         true = np.minimum(np.searchsorted(prior, rng.random(BLOCK), side="right"), options.labels - 1)
@@ -179,7 +191,7 @@ class Tree:
         return counts, self.confuse(true, rng)
 
     def draw_terms(self, view: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw one term for each entry of `view`."""
+        """Draw one term for each entry of `view`; an entry is the number of a view, counted over all labels."""
         shares, background, of_nodes = self.cumulative
         origin = np.minimum(np.searchsorted(shares, rng.random(len(view)), side="right"), 4)  # 0: the background
         uniform = rng.random(len(view))
@@ -192,7 +204,7 @@ class Tree:
         return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw the given label of each image, which is its true label or a sibling of it."""
+        """Draw the given label of each image: its true label, or a sibling of the true label."""
         options = self.options
         first = true // options.children * options.children
         n_siblings = np.minimum(options.children, options.labels - first) - 1
@@ -209,7 +221,7 @@ class Tree:
         return [f"{top:0{width[0]}d}/{parent:0{width[1]}d}/{label:0{width[2]}d}" for top, parent, label in columns]
 
     def truth(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that the oracles read; see `methods.controls.tree_posterior`."""
+        """Return the arrays that `oracle` and `group_oracle` read; see `methods.controls.tree_posterior`."""
         options, ratios = self.options, sparse.csr_array(sparse.hstack(list(self.log_ratios()), format="csr"))
         return {
             "label": np.arange(options.labels, dtype=np.int32),
@@ -223,7 +235,11 @@ class Tree:
         }
 
     def log_ratios(self) -> Iterator[Any]:
-        """Yield log(p_ur / (w0 q0)) as CSC matrices, (terms, at most BLOCK views) float64, in the views' order."""
+        """Yield log(p_ur(t) / (w0 q0(t))) for each term t and each view r of a label u, in blocks of views.
+
+        Each block is a CSC matrix of float64, with one row per term and one column for each of at most BLOCK views. The
+        views are in ascending order.
+        """
         background, _, terms, weights = self.drawn
         shares, size = self.options.shares.values(), self.options.terms_per_node
         for start in range(0, len(self.path), BLOCK):

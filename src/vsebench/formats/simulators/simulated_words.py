@@ -3,9 +3,10 @@
     u_l = unit[A (rho z_l + sqrt(1 - rho^2) z'_l)],   z'_l ~ N(0, I_m / m),   A (d, m) with orthonormal columns
     v_l = sqrt(1 - kappa^2) u_l + kappa c,            c a unit vector that all words share
 
-z_l is the appearance vector of label l, and v_l is its word vector; unit[v] is v divided by its length. With
-`correlation` rho = 1 and without a shared component (kappa = 0), the word vectors of two labels are as similar as their
-appearance vectors. With rho = 0, word vectors are independent of appearance vectors.
+z_l is the appearance vector of label l, with m dimensions. v_l is the word vector of label l, with d dimensions.
+unit[v] is v divided by its length. With `correlation` rho = 1 and without a shared component (kappa = 0), the word
+vectors of two labels are as similar as their appearance vectors. With rho = 0, word vectors are independent of
+appearance vectors.
 
 Source: made for this project.
 """

@@ -5,14 +5,16 @@
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
     number of labels        k_i = m * exp(sigma * y_i), y_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
-                            with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
-                            labels before it (Hoppe's urn), so labels can repeat, as in images with labelled regions
+                            with `novelty`, label n + 1 of an image is a copy of one of the n labels before it with
+                            probability n / (n + novelty) (Hoppe's urn), so labels can repeat, as in images with
+                            labelled regions
 
-where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
-of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
-The factors a_t and b_l make each topic add up to 1 and the average of the topics equal g, however different the topics
-are. The factor m makes the k_i add up to `occurrences`; if rounding leaves a few labels over, random images get them.
-No method can do better than to rank the labels by p, as the method `oracle` does.
+where g_l is proportional to the formula and adds up to 1 over all labels. This is a Zipf-Mandelbrot distribution with a
+cut-off. r_l is a share of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are
+numbered in random order. The factors a_t and b_l are chosen such that each topic adds up to 1 and the average of the
+topics is g, however different the topics are. The factor m makes the k_i add up to `occurrences`; if rounding leaves a
+few labels over, random images get them. No method can do better than to rank the labels of image i by p_il, as the
+method `oracle` does.
 
 `scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. Thus
 the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
@@ -52,7 +54,7 @@ class Popularity(Strict):
 
 
 class LabelsPerImage(Strict):
-    """Options: the number of labels per image, whose mean follows from `occurrences`."""
+    """Options: the distribution of the number of labels per image; `Options.occurrences` determines the mean."""
 
     sigma: float = Field(ge=0)  # standard deviation of the logarithm of the number of labels
     minimum: int = Field(default=1, ge=0)  # smallest number of labels per image
@@ -114,14 +116,14 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def scaled_sizes(options: Options) -> tuple[int, int, int]:
-    """Return the numbers of images, labels and occurrences at the scale of the options."""
+    """Return the numbers of images, labels and occurrences after scaling by `options.scale`."""
     n_images = max(1, round(options.images * options.scale))
     n_labels = max(2, round(options.labels * options.scale**0.5))
     return n_images, n_labels, max(1, round(options.occurrences * n_images / options.images))
 
 
 def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw the label distribution of each topic: (T, n_labels) float64, rows add up to 1."""
+    """Draw the label distribution of each topic, (n_topics, n_labels) float64; each row adds up to 1."""
     formula = options.popularity
     rank = (rng.permutation(n_labels) + 0.5) / n_labels
     popularity = (rank + formula.shift) ** -formula.exponent * np.exp(-formula.decay * rank)
@@ -134,7 +136,7 @@ def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> ND
 
 
 def draw_mixtures(n_images: int, options: Options, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Draw the topic mixture of each image: (n_images, T) float32, rows add up to 1."""
+    """Draw the topic mixture of each image, (n_images, n_topics) float32; each row adds up to 1."""
     weights = rng.standard_gamma(options.concentration, size=(n_images, options.topics), dtype=np.float32)
     weights += np.float32(1e-30)  # with a small concentration a whole row can underflow
     weights /= weights.sum(axis=1, keepdims=True)
@@ -144,7 +146,7 @@ def draw_mixtures(n_images: int, options: Options, rng: np.random.Generator) -> 
 def draw_lengths(
     n_images: int, n_labels: int, total: int, options: LabelsPerImage, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw the number of labels of each image: (n_images,) int64 that add up to `total`."""
+    """Draw the number of labels of each image, (n_images,) int64; the numbers add up to `total`."""
     minimum, maximum = options.minimum, min(options.maximum, n_labels // 2)
     if not minimum * n_images <= total <= maximum * n_images:
         sizes = f"{minimum} to {maximum} labels each (an image can have at most half of the {n_labels} labels)"
@@ -170,7 +172,7 @@ def draw_lengths(
 
 
 def draw_features(mixtures: NDArray[np.float32], options: SimulatedFeatures, rng: np.random.Generator) -> Features:
-    """Draw the features of images, given their topic mixtures, (n_images, T)."""
+    """Draw the features of images from their topic mixtures, (n_images, n_topics)."""
     (n_images, n_topics), dimensions = mixtures.shape, options.dimensions
     projection = rng.standard_normal((n_topics, dimensions))
     values = mixtures @ projection / np.sqrt(n_topics) + options.noise * rng.standard_normal((n_images, dimensions))
