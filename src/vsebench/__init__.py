@@ -25,5 +25,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names of the library, so that a notebook completes them before their first use."""
+    """Return the names of the library, so that a notebook can complete a name that has not been used yet."""
     return sorted([*__all__, "__version__"])

@@ -1,4 +1,4 @@
-"""The arguments that several stages share: they state a case (one model to fit), its method and its validation."""
+"""The arguments that several stages share: they state a case (one model to fit), the method and the validation."""
 
 import argparse
 import json
@@ -48,7 +48,7 @@ def add_need_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
-    """Return the method, and the search that chooses its settings and epochs (None if nothing is chosen)."""
+    """Return the method and the search for its settings and epochs; the search is None if nothing is chosen."""
     where = f"config/methods/{arguments.variant}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
@@ -70,7 +70,10 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
-    """Return the method's settings, and the seed of the fit that chose them; None if they are not from `--chosen`."""
+    """Return the method's settings, and the seed of the fit that chose them.
+
+    The seed is None if the settings are not from the file that `--chosen` names.
+    """
     if arguments.members:
         members = [read_member(path) for path in arguments.members]
         return read_settings(method, {"members": members}, "--members"), None

@@ -26,9 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0 after success. It is 1 after a user's mistake, or if memory, disk space or a permission is missing;
     one line then states the reason. The status is 2 if the name of the command or stage is missing or unknown.
 
-    A command is a module of `vsebench.commands`, and a stage is a module of `vsebench.stages`. The module is imported
-    only when it runs. It defines add_arguments(parser) and run(arguments); the first line of its docstring is its help
-    text.
+    A command is a module of `vsebench.commands`, and a stage is a module of `vsebench.stages`. Each such module defines
+    add_arguments(parser) and run(arguments). The first line of the module's docstring is the help text. A module is
+    imported only when its command or stage runs.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
@@ -110,5 +110,5 @@ def unknown(name: str, program: str, modules: Mapping[str, str]) -> str:
 
 
 def as_typed(name: str) -> str:
-    """Return a module's name as it is typed on the command line, where both - and _ are understood."""
+    """Return a module's name with - in place of _, as the help shows it; on the command line, users can type either."""
     return name.replace("_", "-")

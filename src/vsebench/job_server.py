@@ -67,7 +67,7 @@ class Job:
 
 
 def start() -> None:
-    """Start the server for the jobs of this process; it ends when this process does.
+    """Start the server for the jobs of this process; the server ends when this process ends.
 
     If sockets cannot be created, no server is started, and every job imports the packages itself.
     """
@@ -94,7 +94,7 @@ def start() -> None:
 
 
 def serve(listener: socket.socket, end: int) -> Job | None:
-    """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
+    """Fork a job for each connection and send back the job's exit status, until the stream `end` is closed.
 
     In each forked process, returns the job that the process is to run. In the server itself, returns None at the end.
     """
@@ -123,7 +123,7 @@ def serve(listener: socket.socket, end: int) -> Job | None:
 
 @contextmanager
 def _woken_by_signals(wake: socket.socket) -> Iterator[None]:
-    """Let each signal write a byte into a socket, which must stay open until the end of the block."""
+    """Let each signal write a byte into a socket, which must stay open until the `with` block ends."""
     signal.set_wakeup_fd(wake.fileno())
     try:
         yield
@@ -155,7 +155,7 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
 
 @cache
 def _import_stage(stage: str) -> None:
-    """Import the modules that the jobs of a stage import; if this fails, the job itself reports the error."""
+    """Import the modules that the jobs of a stage import; ignore errors, because the job itself reports them."""
     with suppress(Exception):
         for module in [f"vsebench.stages.{stage}", *(DRAWING if stage == "figure" else [])]:
             importlib.import_module(module)
@@ -172,7 +172,7 @@ def _edited() -> bool:
 
 
 def _read_request(connection: socket.socket) -> Job | None:
-    """Read the job that a connection requests; None if the request is wrong, or not complete in time."""
+    """Read the job that a connection requests; return None if the request is wrong or not complete in time."""
     end = time.monotonic() + PATIENCE
     streams: list[int] = []
     try:
@@ -196,7 +196,10 @@ def _read_request(connection: socket.socket) -> Job | None:
 
 
 def _send_exit_statuses(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
-    """Send the exit status of each job that has ended: 128 plus the signal's number if a signal ended the job."""
+    """Send the exit status of each job that has ended.
+
+    If a signal ended the job, the status is 128 plus the number of the signal.
+    """
     while jobs:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:

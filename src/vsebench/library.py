@@ -1,4 +1,4 @@
-"""The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
+"""The library: fit a method to labels, rank labels, evaluate methods under a protocol, and read a finished run.
 
 The functions call the same code as the workflow's stages, so the same data, settings and seed give the same numbers as
 in a run. A mistake in an argument raises a `UserError` with a message of one line.
@@ -63,7 +63,7 @@ class Fitted:
     ----------
     method : the name of the method's file in config/methods; empty for a loaded model
     settings : the settings of the fit, without those left at their defaults; empty for a loaded model
-    epochs : number of training epochs; None if the method is not trained in epochs, and for a loaded model
+    epochs : number of training epochs; None for a loaded model, and for a method that is not trained in epochs
     model : the model, as in a run's model.npz
     labels : the labels of the fitted matrix, one row per image; None for a loaded model
     features : the features of the training images, if the method was given any
@@ -81,19 +81,20 @@ class Fitted:
     images: list[str] | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
-        """Rank the labels that an image does not have, for all images of the fitted matrix or for some of them.
+        """For all or some images of the fitted matrix, rank the labels that an image does not have.
 
         Parameters
         ----------
-        images : (n,) indices of rows of the fitted matrix, or ids of images if it had ids; None: all images
+        images : (n,) row numbers of the fitted matrix, or ids of images if the matrix had ids; None: all images
         k : number of labels per image
 
         Returns
         -------
-        Two arrays (n, k), or (n, n_labels) if k is larger: the labels of each image, best first, and their scores,
-        float32. Labels are names if the fitted matrix had names, and otherwise column numbers of this matrix, int32. Of
-        labels with equal scores, the one with the smaller number comes first. If an image has fewer labels to rank
-        than that, the rest of its row is filled with "" (names) or -1 (numbers), and with the score -inf.
+        Two arrays: the labels of each image, best first, and their scores. Both have shape (n, k), or (n, n_labels) if
+        k is greater than the number of labels. The labels are names if the fitted matrix had names, and otherwise
+        column numbers of this matrix (int32). The scores are float32. If labels have equal scores, the label with the
+        smaller column number comes first. If an image has fewer than k labels to rank, the rest of its row contains ""
+        (names) or -1 (numbers) in the first array, and -inf in the second.
         """
         if self.labels is None:
             raise UserError("top: a loaded model does not contain the labels of its images; use annotate, or fit again")
@@ -106,7 +107,7 @@ class Fitted:
         return self._named(*_first(self.model, Queries(chosen, self.labels.rows(chosen), features), k))
 
     def _rows(self, images: NDArray[Any]) -> NDArray[Any]:
-        """Return the row numbers of images that are given by their ids; row numbers are returned unchanged."""
+        """Convert ids of images to row numbers; row numbers are returned unchanged."""
         if self.images is None or images.dtype.kind != "U":
             return images
         row_of = {name: row for row, name in enumerate(self.images)}
@@ -116,24 +117,24 @@ class Fitted:
         return np.array([row_of[name] for name in images.tolist()], dtype=np.int64)
 
     def _named(self, labels: Ids, scores: Matrix) -> tuple[Ids | Texts, Matrix]:
-        """Replace the numbers of labels by names, if the labels have names; the scores are returned unchanged."""
+        """Replace the numbers of labels with names if the labels have names; return the scores unchanged."""
         return (labels if self.names is None else np.array([*self.names, ""])[labels]), scores
 
     def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids | Texts, Matrix]:
-        """Rank the labels of new images, by their features or their known labels.
+        """Rank labels for new images, given the features of these images, their known labels, or both.
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, if the model uses features; if it was fitted to sets of
-            features with names, a mapping of these names to such arrays
-        labels : the known labels of the new images: (n, n_labels) counts, or another form that `fit` accepts as
-            `matrix`; known labels are not ranked
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features. If the model was fitted to named
+            sets of features, give a mapping of these names to such arrays.
+        labels : the known labels of the new images, in any form that `fit` accepts as `matrix`, for example an array of
+            counts, (n, n_labels). Known labels are not ranked.
         k : number of labels per image
 
         Returns
         -------
-        Two arrays, as from `top`: the labels of each image, best first, and their scores. A loaded model knows no names
-        of labels, so it returns numbers.
+        Two arrays, as from `top`: the labels of each image, best first, and their scores. A loaded model has no names
+        of labels, so the labels are then numbers.
 
         Raises
         ------
@@ -160,7 +161,7 @@ class Fitted:
         return self._named(*_first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k))
 
     def _new(self, features: Any) -> Features:
-        """Return the features of new images: only the sets of features that the model uses."""
+        """Return those features of new images that the model uses, with all sets side by side."""
         names = [block.name for block in models.named_sets(self.model)]
         if names and not (isinstance(features, Mapping) and set(names) <= features.keys()):
             form = ", ".join(f"{name!r}: ..." for name in names)
@@ -182,12 +183,12 @@ class Results:
 
     @property
     def tables(self) -> list[str]:
-        """The names of all tables in this folder of results; `table` reads a table by its name."""
+        """The names of all tables in the run's folder of results."""
         return sorted(path.stem for path in self.folder.glob("*.parquet"))
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The table of all metrics with intervals: a row per data set, protocol, method, decision, seed and metric."""
+        """The table of metrics and intervals, with a row per data set, protocol, method, decision, seed and metric."""
         return self.table("metrics")
 
     @property
@@ -196,14 +197,14 @@ class Results:
         return self.table("summary")
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return the table with this name, one of `tables`."""
+        """Read the table with this name; `tables` lists the names."""
         if name not in self.tables:
             raise UserError(f"{self.folder}: no table {name!r}; the tables are {', '.join(self.tables)}")
         return read_parquet(self.folder / f"{name}.parquet")
 
 
 def list_methods() -> list[str]:
-    """Return the names of all methods: the names of the files in config/methods."""
+    """Return the names of all methods, which are the names of the files in config/methods without .yaml."""
     return sorted(path.stem for path in _methods_folder().glob("*.yaml"))
 
 
@@ -224,32 +225,35 @@ def fit(
     Parameters
     ----------
     method : one of `list_methods()`
-    matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list of
-        lists: the names of each image's labels. Or a polars or pandas table, either with the columns `image` and
-        `label` (and `count`, if it has counts) or with one column per label. The names of labels are kept: names of
-        columns in the order of the columns, other names in sorted order. Images of a table with the column `image` are
-        numbered in the sorted order of their ids. With another argument that has one row per image, both its rows and
-        the table must be in this order.
+    matrix : the labels of the images, in one of these forms
+        - a dense or scipy sparse array, (n_images, n_labels); each number states how often the image has the label
+        - a list that contains, for each image, a list of the names of its labels; labels are sorted by name
+        - a polars or pandas table with the columns `image` and `label` and, optionally, `count`; images are sorted by
+          id, and labels by name. If another argument has one row per image, its rows and the table must already be in
+          the sorted order of the ids.
+        - a polars or pandas table with one row per image and one column per label; the names of the columns are the
+          names of the labels
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
-        features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
-        names, or all sets if it names none
+        features, give a mapping of their names to such arrays. The method then uses the sets that its file in
+        config/methods names, or all sets if the file names none.
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
     seed : seed of all random numbers
-    epochs : number of epochs. If None, the number is chosen on labels that the protocol `distinct` holds out (the
-        protocol `images` if the method uses only features); then the method is fitted to all labels.
+    epochs : number of epochs. If None, the number is chosen on labels that a protocol holds out: `images` if the method
+        uses only features, and otherwise `distinct`. The method is then fitted again, to all labels.
     settings : settings that replace those of the method's file in config/methods; the settings in the file are not
         tuned for this matrix
     threads : number of threads, which does not affect the result
 
-    A model may rank an image's labels no higher for this image than for others, for example because of a large learning
-    rate. Such a model is returned without an exception, but a line on standard error reports it.
+    A method that is trained in epochs may learn nothing, for example because the learning rate is too large: the model
+    then ranks an image's labels no higher for this image than for other images. In this case no exception is raised,
+    but a line on standard error reports it.
 
     Raises
     ------
     UserError
-        An array has the wrong shape, a number of `matrix` is negative, a number is not finite, the method or a setting
-        is unknown, the method needs an argument that is missing, or training diverged.
+        An array has the wrong shape, a number of `matrix` is negative or not whole, a number is not finite, the method
+        or a setting is unknown, the method needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
     named, sets, vectors = _inputs(matrix, features, word_vectors)
@@ -310,11 +314,12 @@ def evaluate(
     methods : some of `list_methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
     protocol : name of a protocol, such as distinct, regions or images
-    scores : name -> scores of a model that was trained elsewhere, the same for all seeds: an (n_images, n_labels)
-        array; a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a
-        file (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
-    names : ids of the images and names of the labels, in the order of the matrix's rows and columns; None: those in the
-        matrix, if it is a table with the columns `image` and `label`
+    scores : name of a model that was trained elsewhere -> its scores, the same for all seeds, in one of these forms
+        - an array, (n_images, n_labels)
+        - a pair of arrays, (n_images, K) and (n_labels, K), whose inner products are the scores
+        - the path of a file of scores (`vsebench.formats.scores_file`)
+    names : the ids of the images and the names of the labels, in the order of the matrix's rows and columns. They are
+        needed for a file of scores, unless the matrix is a table with the columns `image` and `label`.
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
     metrics : names of metrics, such as recall@10, ndcg@10, map or mrr; None: the default metrics of a run
     propensity : the constants A and B in the formula of the labels' propensities, for the metrics psp@k and psndcg@k
@@ -324,9 +329,12 @@ def evaluate(
     -------
     A table with one row per method and metric: mean over seeds (`value`), 95 % interval (`ci_low`, `ci_high`),
     difference from the best method, and p-value of the difference. The columns are those of `core.schemas.SUMMARY`
-    except `dataset`, `protocol` and `decision`. An additional column, `settings`, says how the method's settings were
-    chosen: "untuned" (those of its file, which a search on this matrix might improve), "paper" (those of a paper),
-    "elsewhere" (the scores are of a model that was trained elsewhere) or "none" (there is nothing to choose).
+    except `dataset`, `protocol` and `decision`. An additional column, `settings`, has one of these values:
+
+    - "untuned": the settings are those of the method's file; a search on this matrix might find better settings
+    - "paper": the settings are those of a paper
+    - "elsewhere": the model was trained elsewhere
+    - "none": there are no settings to choose
 
     Raises
     ------
@@ -430,9 +438,12 @@ def _inputs(
 
 
 def _check_order(labels: GivenLabels, rows: str) -> None:
-    """Raise a `UserError` if a table does not list its images in the order of their ids, which gives their numbers.
+    """Raise a `UserError` if a table of labels does not list its images in the sorted order of their ids.
 
-    rows : the argument, for the message, whose rows must be in this order
+    Images are numbered in this sorted order. If the rows of another argument had the order of the table, they would
+    therefore be assigned to the wrong images.
+
+    rows : the name of the other argument, for the message
     """
     if not labels.in_order:
         raise UserError(
@@ -442,7 +453,7 @@ def _check_order(labels: GivenLabels, rows: str) -> None:
 
 
 def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
-    """Return the sets of features by their names; an array that is given without a name has the name ""."""
+    """Return a mapping of names to sets of features; a single array without a name gets the name ""."""
     if not isinstance(features, Mapping):
         return {"": features_of(features, n_images)}
     if not features or not all(isinstance(name, str) and name for name in features):
@@ -458,9 +469,9 @@ def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
 
 
 def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
-    """Return the features for a method: the sets that it uses, side by side in one matrix; None if there are none.
+    """Return the sets of features that a method uses, side by side in one matrix, or None if there are none.
 
-    A single array without a name is also returned for a method that does not use it.
+    A single array without a name is returned even if the method does not use features.
     """
     if not sets or "features" not in variant.method.needs:
         return side_by_side(sets) if list(sets) == [""] else None
@@ -473,7 +484,7 @@ def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
 
 
 def features_of(features: Any, n_images: int | None) -> Features:
-    """Return `Features` with float32 values from dense or scipy sparse features of all images."""
+    """Convert a dense or scipy sparse matrix with one row per image to `Features` with float32 values."""
     try:
         if sparse.issparse(features):
             values = sparse.csr_array(features, dtype=np.float32, copy=True)
@@ -559,7 +570,7 @@ def _all_ranked(
     vectors: WordVectors | None,
     pool: Workers,
 ) -> list[Ranked]:
-    """Fit the methods on one split, and rank labels by the methods' scores and by the scores computed elsewhere."""
+    """Fit the methods on one split, and rank labels with the fitted models and with the models `outside`."""
     fitted = [
         _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
         for variant in variants
@@ -594,7 +605,7 @@ def _ranked(
 
 
 def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[str], Sequence[str]] | None) -> Model:
-    """Return a model whose scores were computed elsewhere."""
+    """Return a model with the scores `value`, which were computed elsewhere."""
     where = f"scores[{name!r}]"
     shape = (labels.n_rows, labels.n_labels)
     if isinstance(value, str | Path):
@@ -619,7 +630,11 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return for each image the k labels with the highest scores, without its known labels, and their scores."""
+    """Return the k labels with the highest scores for each image, and these scores.
+
+    Known labels of an image are left out. If fewer than k labels remain, the rest of the row is filled with
+    the label -1 and the score -inf.
+    """
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

@@ -75,7 +75,7 @@ def is_running(process: str) -> bool:
 
 
 def delete_old_kernels() -> None:
-    """Delete compiled kernels whose source files have changed since; numba no longer uses these kernels."""
+    """Delete compiled kernels that numba no longer uses, because their source files have changed."""
     for compiled in PACKAGE.rglob("__pycache__/*.nb[ci]"):
         file = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
         if not (file.is_file() and f"-{content_hash(file)}." in compiled.name):
@@ -83,9 +83,11 @@ def delete_old_kernels() -> None:
 
 
 def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> None:
-    """Delete an earlier run's tables and figures that this run does not make; logs show which files jobs have made.
+    """Delete an earlier run's tables and figures that this run does not make.
 
-    Files that no job has made, such as a user's own figure, stay.
+    Logs show which files jobs have made. Other files, such as a user's own figure, stay.
+
+    tables, figures : the names of the tables and figures that this run makes
     """
     for kind, kept, folder in (("table", tables, "results/tables"), ("figure", figures, "figures")):
         for log in Path("results/logs", kind).glob("*.log"):
@@ -124,7 +126,7 @@ def lift_default_rate(scheduler: Any) -> None:
 def print_failures(jobs: Iterable[Any]) -> None:
     """List the failed jobs (Snakemake's objects) and their logs at the end of a run, below all other messages.
 
-    Jobs of a rule whose logs end in the same line share one entry, which says how many these jobs are.
+    If the logs of several jobs of a rule end in the same line, these jobs share one entry, which states their number.
     """
     failed = sorted(jobs, key=str)
     if failed:
@@ -145,7 +147,10 @@ def print_failures(jobs: Iterable[Any]) -> None:
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
+    """Print where the results are, and how many tables and figures there are.
+
+    Nothing is printed if the report is not among the files that the run has `made`.
+    """
     if "results/report.html" not in made:
         return
     numbers = ", ".join(from_start(f"results/{name}.parquet") for name in ("metrics", "summary", "timing"))
@@ -156,22 +161,22 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 def from_start(path: str) -> str:
-    """Return a path in the run's folder, written as seen from the folder where the run was started."""
+    """Convert a path relative to the run's folder to a path relative to the folder where the run was started."""
     return path_from_start(path, Path.cwd()) + ("/" if path.endswith("/") else "")
 
 
 class Progress(logging.Handler):
     """A handler of Snakemake's messages about jobs; it prints how many jobs have ended and how long the rest will take.
 
-    A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
-    all finished jobs. On a terminal, the line of progress is rewritten in place after each job, and the file of each
-    finished table is printed above it. Elsewhere, a new line is printed from time to time.
+    A job is expected to take the mean time of the finished jobs of its rule in this run or, if this rule has none yet,
+    the mean time of all finished jobs. On a terminal, the line of progress is rewritten in place after each job, and
+    the path of each finished table is printed above this line. Elsewhere, a new line is printed from time to time.
 
     Parameters
     ----------
     cores : number of jobs that run at once
     alone : the rules whose jobs run while no other job runs
-    clock : returns the time in seconds
+    clock : a function that returns the time in seconds
     out : the stream to write to; None for standard error
     """
 
@@ -208,7 +213,7 @@ class Progress(logging.Handler):
                 self.show(first if rule == "table" else None)
 
     def show(self, table: str | None) -> None:
-        """Print how far the run has got and, on a terminal, the file of a `table` that a job has just made."""
+        """Print how far the run has got and, on a terminal, the path `table` of a table that has just been made."""
         terminal, left = self.out.isatty(), sum(self.left.values())
         due = terminal or self.clock() - self.last >= PAUSE
         if table and terminal:
@@ -223,7 +228,7 @@ class Progress(logging.Handler):
         self.out.flush()
 
     def remaining(self) -> float:
-        """Return the expected seconds until all jobs have ended; 0 if none has ended yet."""
+        """Return the expected number of seconds until all jobs have ended, or 0 if no job has ended yet."""
         average = fmean([second for seconds in self.seconds.values() for second in seconds] or [0.0])
         return sum(
             number * fmean(self.seconds.get(rule) or [average]) / (1 if rule in self.alone else self.cores)
@@ -234,9 +239,10 @@ class Progress(logging.Handler):
 class OnlyProgress(logging.Filter):
     """A filter of Snakemake's logger; it hands each message to `Progress` and drops those that `Progress` replaces.
 
-    Needless messages are dropped, too. Warnings and errors stay, except those that `print_failures` also reports.
+    Messages that are of no use to a user are dropped, too. Warnings and errors stay, except those that `print_failures`
+    also reports.
 
-    Snakemake's option `--quiet progress` cannot do this, because with it Snakemake does not log that jobs have ended.
+    Snakemake's option `--quiet progress` cannot replace this filter: Snakemake then does not log that jobs have ended.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -253,7 +259,7 @@ class OnlyProgress(logging.Filter):
 
 
 def in_one_line(message: str) -> str:
-    """Return one line in place of Snakemake's message about a file that it cannot write or delete (`REFUSED`)."""
+    """Return a line that replaces Snakemake's message about a file that it cannot write or delete (see `REFUSED`)."""
     found = REFUSED.search(message)
     assert found is not None
     path = found["refused"] or found["protected"]
@@ -264,8 +270,8 @@ def in_one_line(message: str) -> str:
 def is_repeated(message: str) -> bool:
     """Return whether `print_failures` also reports what a message of Snakemake says.
 
-    Messages with statuses other than 1 and 137 (killed; see workflow/job.sh) are kept, because the job's log may not
-    tell the cause.
+    The result is False for a message that states an exit status other than 1 and 137, because the job's log may then
+    not tell the cause. The status 137 means that the job was killed (see workflow/job.sh).
     """
     told = message.strip().endswith((" exit status 1.", " exit status 137.")) or "CalledProcessError" not in message
     return message.startswith(REPEATED) and told

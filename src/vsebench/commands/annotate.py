@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def are_names_of_model(labels: Path, model: Path) -> bool:
-    """Return True if the model was trained with this labels.parquet, and False if this is not known.
+    """Return True if the model was trained with the file `labels`, and False if this is not known.
 
-    A model states the checksum of its split, and a split states the checksum of the labels.parquet with which it was
-    made. Raises a `UserError` if `labels` has another checksum.
+    A model states the checksum of its split, and a split states the checksum of the labels.parquet from which it was
+    made. Raises a `UserError` if `labels` has a different checksum.
     """
     split = model.parent.parent / "split/labels.parquet"
     if not split.is_file():
@@ -93,9 +93,10 @@ def are_names_of_model(labels: Path, model: Path) -> bool:
 def read_sets(
     paths: list[Path], ids_paths: list[Path], column: str, sets: tuple[Block, ...]
 ) -> tuple[list[str], Features]:
-    """Read the ids and the features of new images; `sets` are the model's named sets of features, if any.
+    """Read the ids and the features of new images.
 
-    If there are several files, all must contain the same images, each in one row; the order of the rows may differ.
+    If the model has named sets of features (`sets`), `paths` contains one file for each set. All files must contain the
+    same images, with one row per image. The order of the rows may differ; the result has the order of the first file.
     """
     if len(paths) != max(len(sets), 1):
         seen = ", ".join(f"{block.name} ({block.stop - block.start} numbers per image)" for block in sets)
@@ -127,7 +128,7 @@ def read_sets(
 
 
 def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
-    """Raise a `UserError` for a file of ids that is not needed because the features are tables with a column of ids."""
+    """Raise a `UserError` if a file of ids would not be read, because the features are tables that contain the ids."""
     for number, ids in enumerate(ids_paths):
         features = paths if len(ids_paths) == 1 else paths[number : number + 1]
         if all(path.suffix in TABLES for path in features):
@@ -154,9 +155,10 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
 
 
 def annotate(model: Model, features: Features, n_labels: int) -> tuple[Ids, Matrix]:
-    """Return the top labels of each image (int32) and their scores (float32), both (n_images, n_labels).
+    """Return the `n_labels` labels with the highest scores for each image, and these scores.
 
-    Labels with equal scores keep the order of the data set.
+    Both arrays have shape (n_images, n_labels). The labels are int32 and the scores float32. Labels with equal scores
+    are in the order of the data set.
     """
     batches: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
 def checks(name: str) -> Iterator[list[str]]:
     """Yield the command lines that check the style of a method's module, and then test the method.
 
-    A variant has no module or tests of its own, so those of its method are used.
+    A variant has no module or tests of its own; for a variant, the module and the tests of its method are used.
     """
     method = read_method_config(METHODS / f"{name}.yaml").method
     module = modules_by_key("METHODS", "methods")[method]

@@ -1,4 +1,4 @@
-"""Check that a file of scores fits a split that `vsebench export` wrote: its hash, test images and candidate labels."""
+"""Check that a file of scores fits the hash, test images and candidate labels of a split from `vsebench export`."""
 
 import argparse
 from pathlib import Path
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def covered(scores: Scores, exported: ExportedSplit) -> str:
-    """Return in words which test images and candidate labels have scores."""
+    """Return a phrase that states how many test images and candidate labels have scores."""
     names, parts = exported.names, exported.parts
     n_images, n_labels = int(parts.test.sum()), int(parts.candidates.sum())
     if not isinstance(scores.values, ScoredLists):

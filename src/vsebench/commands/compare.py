@@ -56,7 +56,7 @@ def report(comparison: Comparison) -> Iterator[str]:
 
 
 def cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the printed cells for a row of the table `packs.comparison.DIFFERENCES`."""
+    """Return the cells to print for a row of a table with the columns `packs.comparison.DIFFERENCES`."""
     p = row["p_adjusted"]
     return (
         f"{row['method']}/{row['decision']}" if row["decision"] else row["method"],
@@ -70,7 +70,7 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def signed(number: float) -> str:
-    """Return a number with four decimals and its sign, but zero without a sign."""
+    """Return a number as text with a sign and four decimals; a number that rounds to zero gets no sign."""
     text = f"{number:+.4f}"
     return text if float(text) else "0.0000"
 

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
 
 
 def check_cores(cores: str) -> None:
-    """Raise a `UserError` for a number of cores that the run would refuse; call this before the folder is made."""
+    """Raise a `UserError`, before a folder is made, if the run would refuse this number of cores."""
     if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
         raise UserError(f"--cores {cores}: must be 1 or more, or all")
 

@@ -45,7 +45,7 @@ TOOLS = {  # programs that only some runs need
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; `remedy` tells the user how to fix a failed check, and is empty if the check passed."""
+    """The result of a check; `remedy` says how to fix what is wrong, and is empty if the check passed."""
 
     name: str
     result: str
@@ -84,7 +84,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _source() -> Finding:
-    """Report which copy of the package is in use; if this folder has another copy, that is usually a mistake."""
+    """Report which copy of the package is in use, and warn if the current folder contains another copy."""
     other = Path("src/vsebench").resolve()
     remedy = ""
     if other.is_dir() and other != PACKAGE.resolve():

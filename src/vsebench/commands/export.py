@@ -1,4 +1,4 @@
-"""Write the split of a task, so that another program can train a model on it; test labels are left out."""
+"""Write the split of a task without its test labels, so that another program can train a model on this split."""
 
 import argparse
 from pathlib import Path
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def without_split(task: Task, seed: int, results: Path) -> str:
-    """Return the message for a task that has no split with this seed: the nearest tasks, and how to make the split."""
+    """Return the message for a task that has no split with this seed; the message says how to make the split."""
     known = sorted({"/".join(path.parts[-5:-3]) for path in results.glob("*/*/seed*/split/split.json")})
     if not task.protocol:
         examples = [name for name in known if name.startswith(f"{task.dataset}/")] or known[:3] or ["sim-iapr/distinct"]

@@ -1,6 +1,7 @@
 """Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-docs/features.md lists the files that the command writes, and says when a shard (the rows of 100 images) is reused.
+The command stores the features of every 100 images in a file of their own, which is called a shard. docs/features.md
+lists all files that the command writes, and says when a shard is reused.
 """
 
 import argparse
@@ -95,16 +96,18 @@ def describe(network: Network, transform: Transform) -> dict[str, Any]:
 
 
 class Describer:
-    """Computes features with a network and a transform; decodes images on several threads."""
+    """Computes the features of images with a network and a transform, and decodes the images on several threads."""
 
     def __init__(self, network: Network, transform: Transform, threads: int) -> None:
         self.network, self.transform = network, transform
         self._pool = ThreadPoolExecutor(threads)
 
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
-        """Return the features of the readable images, and for each image the reason why it cannot be read.
+        """Return the features of the readable images, and a list that says which images cannot be read.
 
-        The reason is "" for a readable image. Raise a `UserError` if a number is not finite or too large for float16.
+        The features have one row for each readable image. The list has an entry for each image: the reason why the
+        image cannot be read, or "" for a readable image. Raises a `UserError` if a number is not finite or too large
+        for float16.
         """
         rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):
@@ -118,7 +121,7 @@ class Describer:
         return np.concatenate(rows), reasons
 
     def _pixels(self, content: bytes | OSError) -> NDArray[np.float32] | str:
-        """Return the network's input, or the reason why the image cannot be read."""
+        """Return the network's input for an image or, if the image cannot be read, the reason."""
         if isinstance(content, OSError):
             return content.strerror or type(content).__name__
         try:
@@ -139,7 +142,7 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
 
 
 def make_shards(images: ImageFiles, describer: Describer, record: str, folder: Path) -> list[Path]:
-    """Compute the shards that are missing or out of date, delete unused ones, and return the files of all shards."""
+    """Compute the shards that are missing or out of date, delete unused ones, and return the paths of all shards."""
     parts = even_chunks(len(images.ids), SHARD)
     files = {folder / f"{number:05}.npz": part for number, part in enumerate(parts)}
     keys = {file: key_of(record, images, *part) for file, part in files.items()}
@@ -164,7 +167,7 @@ def key_of(record: str, images: ImageFiles, start: int, stop: int) -> str:
 
 
 def key_in(file: Path) -> str | None:
-    """Return the hash (`key_of`) that a shard's file contains; None if the file is missing or damaged."""
+    """Return the hash (see `key_of`) in a shard's file, or None if the file is missing or damaged."""
     try:
         return str(read_arrays(file)["key"])
     except (UserError, KeyError):

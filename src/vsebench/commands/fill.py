@@ -1,7 +1,7 @@
 """Fill a Markdown page with tables and figures of a finished run, and with the keys of configuration files.
 
-A block of the page names a table or figure of the run by its file name. For a table, it may also name the columns to
-keep, and give a text that the heading of a group of rows must contain, so that the group is kept:
+A block of the page names a table or a figure of the run by its file name. A block of a table can also have options:
+`columns` names the columns to keep, and `groups` keeps only the groups of rows whose heading contains the given text:
 
     <!-- table: vse_fs_table4; groups: IAPR; columns: Method, Source, Recall@5 -->
     <!-- end of table -->
@@ -9,19 +9,20 @@ keep, and give a text that the heading of a group of rows must contain, so that 
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys needs no run. It names a class of `vsebench.config`, and lists the keys of this class. In place of a
-class, it can name `methods`, `decisions` or `adapters`, to list their settings, or `shared`, to list the settings that
+A block of keys needs no run. It names a class of `vsebench.config` whose keys the page lists. In place of a class, the
+block can name `methods`, `decisions` or `adapters`, to list their settings, or `shared`, to list the settings that
 several methods share:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->
 
-The command replaces the text between the two comments. It omits intervals and the notes below a table; the option
-`intervals: yes` keeps the intervals. A figure is copied to `images/PAGE/` in the page's folder; the text after its name
-becomes its description.
+The command replaces the text between the two comments. From a table, it omits the intervals and the notes below the
+table; the option `intervals: yes` keeps the intervals. A figure is copied to `images/PAGE/` in the page's folder. The
+text after the figure's name becomes the description of the figure.
 
 A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
-or its first few cells with ` | ` between them. The optional key `group` states part of the heading of the row's group:
+or the first few cells with ` | ` between them. The optional key `group` states a part of the heading of the group that
+contains the row:
 
     Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
 
@@ -29,8 +30,9 @@ The first comment can continue on the next line. It must not start at the beginn
 then treat the whole line as HTML.
 
 A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, a block names a table of
-the run lsep as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If `--tables` does not
-name the run of a block, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
+the run lsep as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. A block whose run is
+not named by `--tables` keeps its text, and the command says how many blocks were left unchanged. If such a block has no
+text yet, the command fails.
 """
 
 import argparse
@@ -139,14 +141,14 @@ def run_and_folder(argument: str) -> tuple[str, Path]:
 
 
 def run_of(block: re.Match[str]) -> str | None:
-    """Return the run that a block of a table or a cell names; None for other blocks and for blocks that name no run."""
+    """Return the run that a block names, or None; only blocks of tables and cells can name a run."""
     if block.groupdict().get("kind") in ("figure", "keys"):
         return None
     return block["content"].partition(";")[0].strip().rpartition("/")[0] or None
 
 
 def with_current_keys(text: str, where: str) -> str:
-    """Return a page's text with its blocks of keys filled; `where` names the page in messages."""
+    """Return the text of a page after filling its blocks of keys; `where` names the page in messages."""
 
     def filled(block: re.Match[str]) -> str:
         if block["kind"] != "keys":
@@ -217,7 +219,7 @@ def table_and_options(content: str, known: list[str], folders: Folders, where: s
 
 
 def table_text(source: Path, name: str) -> str | None:
-    """Return the Markdown of a table in a folder of tables or in a pack; None if it is missing."""
+    """Return the Markdown of a table from a folder of tables or from a pack, or None if there is no such table."""
     if source.suffix == SUFFIX:
         return read_text(source, f"tables/{name}")
     return (source / name).read_text(encoding="utf-8") if (source / name).is_file() else None
@@ -242,7 +244,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
 
 
 def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
-    """Return the named columns, preceded by the column with the headings of groups if the table has one."""
+    """Return the named columns of a table, after the column with the headings of groups if there is one."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
         raise UserError(f"{where}: the table has no column {unknown[0]!r}; it has {', '.join(filter(None, lines[0]))}")

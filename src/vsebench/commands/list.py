@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def files(folder: str) -> Callable[[argparse.Namespace], Named]:
-    """Return a function that lists the configuration files in a folder, with their titles."""
+    """Return a function that yields the name and the title of each configuration file in a folder."""
 
     def listed(_: argparse.Namespace) -> Named:
         paths = sorted((CONFIG / folder).glob("*.yaml"))
@@ -56,7 +56,7 @@ def protocols(_: argparse.Namespace) -> Named:
 
 
 def tasks(arguments: argparse.Namespace) -> Named:
-    """Yield each task of a run with the methods that run on it."""
+    """Yield the name of each task of a run, and the names of the methods that run on this task."""
     content = read_yaml(arguments.configuration)
     if not isinstance(content, dict):
         raise UserError(f"{arguments.configuration}: must be a YAML mapping of keys to values")

@@ -1,9 +1,9 @@
 """Make the files of a new method, variant, data set, metric or paper from a template, and say what to do next.
 
-The folder docs/templates/KIND contains templates of files, at the paths that the files get in the project. In these
-paths and texts, `my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind`
-for the name of a class. docs/templates/KIND.txt contains the next steps. A folder that `vsebench demo` made has
-only the template of a variant, because a variant needs no module.
+The folder docs/templates/KIND contains templates of files. Each template has the path that its file gets in the
+project. In the paths and texts of the templates, `my_KIND` stands for the new name, `my-KIND` for the name with hyphens
+(for data sets), and `MyKind` for the name in the form of a class name. docs/templates/KIND.txt contains the next steps.
+A folder that `vsebench demo` made has only the template of a variant, because a variant needs no module.
 """
 
 import argparse
@@ -71,7 +71,10 @@ def class_name(name: str) -> str:
 
 
 def base_of(kind: str, base: str | None) -> dict[str, str]:
-    """Map placeholders to values that describe the file a variant extends; the result is empty for any other `kind`."""
+    """Return the name and the settings of the method that a variant extends; they replace placeholders in a template.
+
+    The result maps each placeholder to its text. It is empty if `kind` is not "variant".
+    """
     if kind != "variant":
         if base is not None:
             raise UserError("--extends: only a variant extends a method; leave this option out")

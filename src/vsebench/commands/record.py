@@ -1,8 +1,9 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
 The command writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set on which the run tuned
-methods. A search that is in an earlier record, and that the run did not repeat, is kept if the earlier record has the
-same data and metric as the run.
+methods. If such a file exists already, its searches that the run did not repeat are kept, with two exceptions. If the
+options or the vocabulary of the data set differ, no earlier search is kept. If the run used another validation metric
+for a task, no earlier search on this task is kept.
 """
 
 import argparse
@@ -48,7 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
-    """Return the record of a data set, made from its entry in datasets.json and its tuned entries in settings.json."""
+    """Return the record of a data set.
+
+    dataset : the entry of the data set in datasets.json
+    entries : the entries in settings.json for the methods that were tuned on this data set
+    """
     by_protocol = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
     return {
         "options": OneLine(dataset["options"]),
@@ -58,7 +63,7 @@ def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
 
 
 def searches_of(entries: list[Entry]) -> dict[str, Any]:
-    """Return the searches on one task; `entries` are its entries in settings.json, sorted by method and seed."""
+    """Return the searches on one task, given the task's entries in settings.json, sorted by method and seed."""
     variants: dict[str, dict[str, Any]] = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
         searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid uses another seed's settings
@@ -79,7 +84,11 @@ def rounded(spread: dict[str, float]) -> dict[str, float]:
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Add to a record the searches that only the earlier file has, if both have the same data and metric."""
+    """Add to a record the searches that only the earlier file at `path` contains.
+
+    Nothing is added if the options or the vocabulary of the data set differ between the record and the file. If the
+    validation metrics for a protocol differ, nothing is added for this protocol.
+    """
     if not path.exists():
         return record
     earlier = read_yaml(path)
@@ -99,7 +108,7 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return recorded searches, marked so that YAML writes each grid and each seed's settings on one line."""
+    """Return recorded searches in which each grid, each seed's settings and each spread is a `OneLine`."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}

@@ -1,9 +1,9 @@
 """Record the checksums of downloaded files for which no official checksum is known.
 
-The command reads provenance.json in each folder of downloads. If a file came from an address in the configuration,
-which states no checksum for it, the command adds the file's sha256 to data/included/first-downloads.yaml. Files from a
-mirror, and files that were put in place by hand, are left out, because their content may differ. Later downloads must
-have the recorded checksums.
+The command reads provenance.json in each folder of downloads. If a file was downloaded from an address in the
+configuration, and the configuration states no checksum for the file, the command adds the sha256 of the file to
+data/included/first-downloads.yaml. Files from a mirror, and files that were put in place by hand, are left out, because
+their content may differ. Later downloads must have the recorded checksums.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def files_named(config: Path) -> Iterator[SourceFile]:
 
 
 def downloads(data: Path) -> Iterator[tuple[str, str, Path]]:
-    """Yield name, sha256 and record of each file below a folder, if the file was downloaded from an address."""
+    """For each file that was downloaded from an address, yield its name, its sha256 and the path of its record."""
     for record in sorted(data.rglob(RECORD)):
         for name, source, _, sha256 in files_recorded(record):
             if source.startswith(("http://", "https://")):

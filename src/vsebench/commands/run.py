@@ -1,6 +1,6 @@
 """Run all jobs of a configuration, or only those that the named targets need.
 
-The command checks the configuration's file and starts Snakemake. For further options of Snakemake, type `snakemake`.
+The command checks the configuration's file and starts Snakemake. To use Snakemake's other options, call `snakemake`.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
 def go_on_without(failed: dict[str, str], command: list[str], folder: Path) -> None:
     """Run Snakemake again without the models that are trained elsewhere and whose jobs have failed.
 
-    failed : model -> reason, with paths relative to `folder`
+    failed : name of a model -> the reason why its job failed, in which paths are relative to `folder`
     """
     print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
     without = f"without={json.dumps(failed, ensure_ascii=False)}"
@@ -94,7 +94,10 @@ def go_on_without(failed: dict[str, str], command: list[str], folder: Path) -> N
 
 
 def options_of(profile: Path) -> list[str]:
-    """Return the options in a profile; if Snakemake read the profile itself, it would print a line that says so."""
+    """Return the options in a profile as arguments of Snakemake.
+
+    Snakemake could read the profile itself, but would then print a line about it.
+    """
     if not profile.is_file():
         return []
     options = ["--workflow-profile", "none"]
@@ -138,9 +141,10 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
 
 
 def lacking_for(target: str, plan: Plan) -> str:
-    """Return in words what the run lacks to make a target; empty if it lacks nothing.
+    """Return a text that says what the run lacks to make a target; the text is empty if nothing is lacking.
 
-    Only targets results/<data set>/<protocol>/... and results/<data set>/<protocol>/seed<k>/<method>/... are checked.
+    Only targets of the forms results/<data set>/<protocol>/... and
+    results/<data set>/<protocol>/seed<k>/<method>/... are checked.
     """
     found = OF_TASK.fullmatch(target)
     if found is None:

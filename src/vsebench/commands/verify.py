@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:
     """Return the sealed files and the records of downloads in a run's folder, another folder or a pack.
 
-    Each file comes with the folder below which it was found, and with the path to show to the user. A pack is
-    unpacked into a temporary folder.
+    An entry of the result contains the folder below which a file was found, the file, and the path to show to the user.
+    A pack is unpacked into a temporary folder.
     """
     folders = [path / name for name in FOLDERS if (path / name).is_dir()] or [path]
     if not path.is_dir():
@@ -84,9 +84,10 @@ def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]
 
 
 def place_of(file: Path, folder: Path) -> str:
-    """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`.
+    """Return a file's path below the folder of results or data that contains it.
 
-    For a file in a folder of prepared data that several runs share, this is the path that the file has in each run.
+    If no such folder contains the file, as in a copy or a pack, return the path below `folder`. For a file in a folder
+    of prepared data that several runs share, return the path that the file has in each of these runs.
     """
     relative = file.relative_to(folder)
     place = below(relative) if is_in_run(relative) else below(file) if is_in_run(file) else relative.as_posix()
@@ -94,9 +95,10 @@ def place_of(file: Path, folder: Path) -> str:
 
 
 def run_of(file: Path, sealed: str, folder: Path) -> Path:
-    """Return the folder of the run that wrote a file, or `folder` if the file is not at the path in its seal, `sealed`.
+    """Return the folder of the run that wrote a file.
 
-    Each folder of shared prepared data counts as a run of its own, because several can contain the same data set.
+    `sealed` is the path in the file's seal. If the file's own path does not end in `sealed`, return `folder`. A folder
+    of shared prepared data counts as a run of its own, because several such folders can contain the same data set.
     """
     path, depth = file.absolute(), len(PurePath(sealed).parts)
     if SHARED.match("/".join(path.parts[-depth:])):
@@ -121,7 +123,7 @@ def files_in(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Pat
 
 
 def is_checked(file: Path, parts: tuple[str, ...]) -> bool:
-    """Return whether a file is sealed or is a record of downloads; `parts` is its path in a run."""
+    """Return whether a file is sealed or is a record of downloads; `parts` are the parts of its path in a run."""
     if not is_shown(parts):
         return False
     if parts[0] in DOWNLOADED:
@@ -130,12 +132,15 @@ def is_checked(file: Path, parts: tuple[str, ...]) -> bool:
 
 
 def is_shown(parts: tuple[str, ...]) -> bool:
-    """Return False if a part of a path begins with a dot: temporary files and files of Snakemake are not checked."""
+    """Return False if a part of a path begins with a dot, and True otherwise.
+
+    Paths of temporary files and of Snakemake's own files have such a part. These files are not checked.
+    """
     return not any(part.startswith(".") for part in parts)
 
 
 def checked_at(file: Path, place: str) -> dict[str, Any]:
-    """Return the seal of a file if it fits the content and the path (`place`), else raise a `UserError`."""
+    """Return the seal of a file; raise a `UserError` if the seal does not fit the file's content or path (`place`)."""
     try:
         seal = checked(file, seal_of(file))
     except UserError:
@@ -148,7 +153,11 @@ def checked_at(file: Path, place: str) -> dict[str, Any]:
 
 
 def of_other_versions(seals: dict[Key, dict[str, Any]]) -> dict[Key, list[Key]]:
-    """Map a file to the files of its run that were made with another version of it; leave out files without any."""
+    """Find files that do not fit the files with which they were made.
+
+    The result maps a file to all files of the same run that were made with another version of this file. If there are
+    no such files, the file is left out.
+    """
     found: dict[Key, list[Key]] = {}
     for (folder, path), seal in seals.items():
         for name, checksum in seal["made_with"].items():
