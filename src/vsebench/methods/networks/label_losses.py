@@ -1,4 +1,4 @@
-"""Losses of networks on image features, such as cross-entropies, that compare each label with its own target.
+"""Losses of networks on image features, such as cross-entropies, that are not sums over pairs of labels.
 
 f_k is the score of label k; y_k is 1 if the image has label k, else 0.
 """
@@ -27,10 +27,11 @@ class SoftmaxSettings(NetworkSettings):
 
 
 class Bce(Loss):
-    """Binary cross-entropy: log(1 + exp(f_k)) - y_k f_k for every label k, the loss of logistic regression.
+    """Binary cross-entropy, the loss of logistic regression.
 
-    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers that this project
-    reproduces has this baseline.
+    The loss of an image is the sum over all labels k of log(1 + exp(f_k)) - y_k f_k. Here, f_k is the score of label k,
+    and y_k is 1 if the image has label k, else 0. The last layer's intercepts start at the log odds of the labels'
+    frequencies. None of the papers that this project reproduces has this baseline.
     """
 
     def prepare(self) -> None:
@@ -48,9 +49,9 @@ class Asymmetric(Bce):
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    p is the label's probability, the sigmoid of its score; g and h are the settings `focus_positives` and
-    `focus_negatives`. With g = h and without a margin, this is the focal loss. None of the papers that this project
-    reproduces includes these two losses.
+    p is the label's probability: the sigmoid of its score. g, h and margin are the settings `focus_positives`,
+    `focus_negatives` and `margin`. With g = h and without a margin, this is the focal loss. None of the papers that
+    this project reproduces includes these two losses.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.
@@ -65,11 +66,13 @@ class Asymmetric(Bce):
 
 
 class NetworkSoftmax(Loss):
-    """Softmax regression: -log softmax(f)_u for every label u of an image.
+    """Softmax regression: the mean, or the sum, of -log softmax(f)_u over the labels u of an image.
 
-    Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, with the mean
-    over an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
-    classification", CVPR 2017, Eq. 29, use the sum.
+    f are the scores of all labels for the image. With the setting `averaged`, the loss is the mean; without it, the
+    sum.
+
+    Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, use the mean.
+    Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 29, use the sum.
     """
 
     settings_type = SoftmaxSettings
@@ -79,10 +82,12 @@ class NetworkSoftmax(Loss):
 
 
 class Zlpr(Loss):
-    """ZLPR: log(1 + sum of exp(f_v)) + log(1 + sum of exp(-f_u)) for positives u and negatives v.
+    """ZLPR, a loss that separates the scores of positives and negatives at 0.
 
-    Training moves the scores of positives above 0 and those of negatives below 0, so labels with scores above 0 are
-    predicted.
+        L = log(1 + sum over the negatives v of exp(f_v)) + log(1 + sum over the positives u of exp(-f_u))
+
+    f_k is the score of label k. Training moves the scores of positives above 0 and those of negatives below 0, so
+    labels with scores above 0 are predicted.
 
     Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers that this
     project reproduces has this loss.

@@ -1,8 +1,8 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified linear activations (ReLU), unless stated otherwise, and dropout follows each of them.
-Weights are initialised as in He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless
-the loss sets other values.
+Each hidden layer is followed by its activation function, by default the rectifier (ReLU), and then by dropout. Weights
+are initialised as in He and others, but those of the last layer have a tenth of the scale. Intercepts start at 0,
+except where the loss sets other values for the last layer.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -31,11 +31,11 @@ LAST_LAYER = 0.1  # scale of the last layer's initial weights, relative to the o
 
 
 class LayerSettings(Strict):
-    """Settings of a network's training."""
+    """Settings of a network's layers and training."""
 
     # Number of activations (units) of each hidden layer; a network without hidden layers is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
-    # `adamw`; or `sgd`: stochastic gradient descent with a momentum of 0.9, where `decay` acts as an L2 penalty
+    # `adamw`, or `sgd` for stochastic gradient descent with a momentum of 0.9. For `sgd`, `decay` is an L2 penalty.
     optimiser: Optimiser = "adamw"
     learning_rate: float = Field(gt=0)  # the optimiser's learning rate, the same in all steps
     decay: float = Field(default=1e-4, ge=0)  # decay of weights and trained label vectors; intercepts do not decay
@@ -55,9 +55,9 @@ class Parameter:
 
     Attributes
     ----------
-    value, gradient : arrays of the same shape, float32; views of the first two rows of `flat` without the padding
-    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and of their squares, padded
-        with zeros
+    value, gradient : float32 arrays of the same shape, views of the first two rows of `flat` without the padding
+    flat : (4, size) float32. The rows contain the values, the gradients, the optimiser's means of gradients, and its
+        means of squared gradients, each padded with zeros
     decay : weight decay of the value
     optimiser : the optimiser that takes the steps; `sgd` does not use means of squares
     """
@@ -90,8 +90,9 @@ class Activation:
 
     Attributes
     ----------
-    apply : overwrites the function's inputs, float32, with the activations
-    derivative : returns the derivatives with respect to these inputs, computed from the activations
+    apply : overwrites the inputs of the function, float32, with the activations
+    derivative : takes activations, and returns the derivatives of the function at the inputs that gave these
+        activations
     """
 
     apply: Callable[[Matrix], Matrix]
@@ -104,9 +105,10 @@ TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - uni
 
 
 def weights_memory(sizes: Sequence[int]) -> int:
-    """Return the bytes that a network's weights take in training, from its numbers of inputs, activations and outputs.
+    """Return the memory, in bytes, that a network's weights take in training.
 
-    These include the gradients, the optimiser's two means, and the model's copy of the weights.
+    `sizes` are the numbers of inputs, of activations of each hidden layer, and of outputs. The memory includes that of
+    the gradients, of the optimiser's two means, and of the model's copy of the weights.
     """
     return 5 * 4 * sum(inputs * units for inputs, units in pairwise(sizes))
 
@@ -122,7 +124,10 @@ class Layers:
         dropout: np.random.Generator,
         activation: Activation = RECTIFIED,
     ) -> None:
-        """Draw the initial weights; `sizes` are the numbers of inputs, activations of hidden layers, and outputs."""
+        """Draw the initial weights with the generator `start`; dropout uses the generator `dropout`.
+
+        `sizes` are the numbers of inputs, of activations of each hidden layer, and of outputs.
+        """
         self.settings, self.dropout, self.activation = settings, dropout, activation
         self.n_steps = 0
         scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
@@ -142,8 +147,8 @@ class Layers:
         Parameters
         ----------
         inputs : (m, d), dense or CSR
-        loss : returns the sum of the images' losses for outputs (m, n_outputs) float32, which it overwrites with the
-            derivatives
+        loss : a function of the outputs, (m, n_outputs) float32. It returns the sum of the images' losses, and
+            overwrites the outputs with the derivatives of this sum
         """
         layers, slope = self.forward(inputs)
         total = loss(slope)
@@ -153,7 +158,11 @@ class Layers:
         return total
 
     def forward(self, inputs: Rows) -> tuple[list[Rows], Matrix]:
-        """Return a list of the inputs and the hidden layers' activations, and the outputs, (m, n_outputs)."""
+        """Compute the network's outputs for a batch.
+
+        The first result is a list of the inputs and of the activations of each hidden layer. The second result is the
+        outputs, (m, n_outputs).
+        """
         layers: list[Rows] = [inputs]
         for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
             units = layers[-1] @ weights.value
@@ -165,9 +174,12 @@ class Layers:
         return layers, outputs
 
     def backward(self, layers: Sequence[Rows], slope: Matrix) -> Matrix:
-        """Compute the gradients; return the derivatives with respect to the first layer's outputs, before activation.
+        """Compute the gradients, and return the derivatives of the loss with respect to the first layer's outputs.
 
-        layers : as returned by `forward`; slope : (m, n_outputs), the loss's derivatives with respect to the outputs
+        These are the outputs before the activation function is applied.
+
+        layers : as returned by `forward`
+        slope : (m, n_outputs), the derivatives of the loss with respect to the network's outputs
         """
         for layer in reversed(range(len(layers))):
             self.weights[layer].gradient[...] = layers[layer].T @ slope
@@ -185,14 +197,14 @@ class Layers:
             parameter.step(self.n_steps, self.settings.learning_rate)
 
     def drop(self, units: Matrix) -> Matrix:
-        """Set a random share of the activations to 0, and scale the others to keep the expected sum."""
+        """Set a random share of the activations to 0, and scale up the others to keep the expected sum."""
         if self.settings.dropout:
             kept = self.dropout.random(units.shape, dtype=np.float32) >= self.settings.dropout
             units *= kept / np.float32(1 - self.settings.dropout)
         return units
 
     def arrays(self) -> list[Matrix]:
-        """Return copies of the layers, (inputs + 1, units) float32 each: weights and, as the last row, intercepts."""
+        """Return copies of the layers, (inputs + 1, units) float32 each; the last row of a layer has its intercepts."""
         return [
             np.vstack([weights.value, intercepts.value])
             for weights, intercepts in zip(self.weights, self.intercepts, strict=True)
@@ -200,7 +212,7 @@ class Layers:
 
 
 def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """Return the batches of an epoch, of at most `size` images each, in a new random order."""
+    """Return the batches of an epoch, arrays of at most `size` image numbers each, in a new random order."""
     shuffled = order.permutation(n_images)
     return (shuffled[start:stop] for start, stop in even_chunks(n_images, size))
 
@@ -208,7 +220,8 @@ def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[ND
 def units_after(inputs: Rows, layers: Sequence[Matrix]) -> Rows:
     """Return the activations of the last hidden layer, (n, units), without dropout.
 
-    inputs : (n, d), dense or CSR; layers : weights and, as the last row, intercepts, (inputs + 1, units) each
+    inputs : (n, d), dense or CSR; returned unchanged if there are no hidden layers
+    layers : the hidden layers, (inputs + 1, units) each; the last row of a layer contains its intercepts
     """
     for layer in layers:
         inputs = np.maximum(inputs @ layer[:-1] + layer[-1], 0)

@@ -1,9 +1,11 @@
-"""LSEP and a threshold for each label, trained together on shared hidden layers with a weighted sum of their losses.
+"""LSEP and a threshold for each label, trained together on shared hidden layers.
 
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
                                                                        m_k = f_k - t_k for any other label
 
-f_k is the score of label k, and t_k its threshold; `weight` is the setting `threshold_weight`.
+f_k is the score of label k, and t_k is the threshold of the label for the image. L_lsep is the LSEP loss: log(1 + sum
+of exp(f_v - f_u)), with a sum over all pairs of a positive u and a negative v. `weight` is the setting
+`threshold_weight`.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
 which states that joint training is worse than training the thresholds afterwards.
@@ -59,7 +61,7 @@ class NetworkWithThresholds(Network, Thresholded):
 
 
 class ScoresAndThresholds(LabelTable):
-    """A table with two outputs per label: first the scores of all labels, then their thresholds."""
+    """A table for a network with two outputs per label: first come all scores, then all thresholds."""
 
     gives = frozenset({"thresholds"})
 
@@ -73,7 +75,7 @@ class ScoresAndThresholds(LabelTable):
 
 
 class LsepJoint(Loss):
-    """The LSEP loss plus the weighted loss of the thresholds."""
+    """The LSEP loss plus the weighted loss of the labels' thresholds; the module's docstring has the equation."""
 
     settings_type = LsepJointSettings
     table_type = ScoresAndThresholds

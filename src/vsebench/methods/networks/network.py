@@ -1,6 +1,9 @@
 """A model that several methods share: a network on image features whose last layer computes the labels' scores.
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b
+
+x contains the normalised features of an image, and f(x) are the scores. W_l and b_l are the weights and intercepts of
+hidden layer l, and W and b are those of the last layer.
 """
 
 from collections.abc import Sequence
@@ -21,7 +24,7 @@ class HiddenLayers(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    hidden : for each hidden layer, its weights and, in the last row, its intercepts: (inputs + 1, units) float32
+    hidden : the hidden layers, (inputs + 1, units) float32 each; the last row of a layer contains its intercepts
     normalisation : the normalisation fitted to the training images
     """
 
@@ -35,7 +38,7 @@ class HiddenLayers(ModelOfFields, Embedded):
             check_matrix(layer, f"hidden{number}", (None, inputs))
 
     def units(self, queries: Queries, units: int) -> Rows:
-        """Return the outputs of the last hidden layer, (n, units); without hidden layers, the normalised features."""
+        """Return the last hidden layer's outputs, (n, units), or, without hidden layers, the normalised features."""
         n_features = len(self.hidden[0]) - 1 if self.hidden else units
         return units_after(self.normalisation.apply(features_of(queries, n_features)), self.hidden)
 
@@ -46,7 +49,7 @@ class Network(HiddenLayers):
 
     Attributes
     ----------
-    label : (n_labels, units + 1) float32: the weights of each label, and its intercept
+    label : (n_labels, units + 1) float32: for each label, its weights and, in the last column, its intercept
     """
 
     kind: ClassVar[str] = "network"

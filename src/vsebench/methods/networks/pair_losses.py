@@ -30,9 +30,10 @@ class SampledSettings(NetworkSettings):
 
 
 class Lsep(Loss):
-    """LSEP over all pairs: log(1 + sum of exp(f_v - f_u)), Eq. 7.
+    """LSEP: log(1 + sum of exp(f_v - f_u)), with a sum over all pairs of a positive u and a negative v.
 
-    With `weighted`, a pair has a weight that depends on its positive's rank (section 3.2).
+    This is Eq. 7, where f_k is the score of label k. With `weighted`, the weight of a pair depends on the rank of u
+    (section 3.2).
     """
 
     settings_type = PairSettings
@@ -43,9 +44,9 @@ class Lsep(Loss):
 
 
 class LsepSampled(Loss):
-    """LSEP over a sample of each image's pairs, drawn again in every epoch, Eq. 9.
+    """LSEP over a sample of each image's pairs of a positive and a negative, drawn again in every epoch (Eq. 9).
 
-    The sum over a sample is smaller than the sum over all pairs; the setting `scaled` corrects this, but the paper does
+    The sum over a sample is smaller than the sum over all pairs. The setting `scaled` corrects this, but the paper does
     not.
     """
 
@@ -64,11 +65,13 @@ class LsepSampled(Loss):
 
 
 class BpMll(Loss):
-    """BP-MLL: the sum of exp(f_v - f_u) over all pairs; without `averaged` and `bounded`, this is Eq. 12.
+    """BP-MLL: the sum of exp(f_v - f_u) over all pairs of a positive u and a negative v.
+
+    f_k is the score of label k. With `bounded`, a hyperbolic tangent is first applied to the scores. With `averaged`,
+    the sum is divided by the number of the image's pairs. Without these two settings, the loss is Eq. 12.
 
     Source: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text
-    categorization", IEEE TKDE 18(10), 2006, Eq. 3, which applies a hyperbolic tangent to the scores (setting `bounded`)
-    and divides an image's sum by its number of pairs (setting `averaged`).
+    categorization", IEEE TKDE 18(10), 2006, Eq. 3, with both settings.
     """
 
     settings_type = BpMllSettings
@@ -84,9 +87,10 @@ class BpMll(Loss):
 
 
 class RankingHinge(Loss):
-    """The ranking hinge over all pairs: max(0, 1 + f_v - f_u), Eq. 6.
+    """The ranking hinge: the sum of max(0, 1 + f_v - f_u) over all pairs of a positive u and a negative v.
 
-    With `weighted`, a pair has a weight that depends on its positive's true rank, as in the authors' code for WARP.
+    This is Eq. 6, where f_k is the score of label k. With `weighted`, the weight of a pair depends on the true rank of
+    u, as in the authors' code for WARP.
     """
 
     settings_type = PairSettings
@@ -97,7 +101,9 @@ class RankingHinge(Loss):
 
 
 class NetworkWarp(Loss):
-    """WARP: negatives are drawn for each positive until one violates the margin.
+    """WARP: for each positive, negatives are drawn until one violates the margin.
+
+    A negative v violates the margin of a positive u if 1 + f_v > f_u, where f_k is the score of label k.
 
     Sources: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; Gong and
     others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 4.

@@ -1,7 +1,8 @@
 """The training of networks on image features: each epoch visits all images in a new order, in batches.
 
-`network_with` makes a method from a loss. The class of the loss names its settings and, if the network's outputs are
-not scores of labels, the table that computes the scores. The network itself is in `layers.py`.
+`network_with` makes a method from a loss. The class of the loss names the class of the method's settings. If the
+network's outputs are not scores of labels, the class of the loss also names the subclass of `LabelTable` that says how
+scores are computed from the outputs. The network itself is in `layers.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -39,7 +40,9 @@ class PairSettings(NetworkSettings):
 
 
 class LabelTable:
-    """Computes the scores of labels from a network's outputs; in this base class every output is a label's score.
+    """The labels that a network learns; `model` turns the trained network into a model that scores labels.
+
+    In this base class, every output is the score of a label.
 
     Attributes
     ----------
@@ -47,8 +50,9 @@ class LabelTable:
     n_outputs : number of the network's outputs
     labels : the labels to learn for each image, numbered from 0
     lists
-        The same labels in the kernels' format, offsets (n + 1,) int64 and labels int32: image i has
-        labels[offsets[i]:offsets[i + 1]], ascending; the array of labels ends with LANES unused numbers.
+        The same labels in the kernels' format: a pair of arrays, offsets (n + 1,) int64 and labels int32. The labels of
+        image i are labels[offsets[i]:offsets[i + 1]], in ascending order. The array of labels ends with LANES unused
+        numbers.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
@@ -63,7 +67,7 @@ class LabelTable:
         """Prepare for the next epoch."""
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
-        """Return a model of the given layers, (inputs + 1, units) each: weights and, as the last row, intercepts."""
+        """Return a model with the given layers, (inputs + 1, units) each; a layer's last row has its intercepts."""
         return Network(hidden, np.ascontiguousarray(last.T), normalisation)
 
 
@@ -75,7 +79,7 @@ class Loss(ABC):
     settings_type, table_type : the classes of the method's settings and of its table of labels
     settings, seed : the settings and the seed of the method
     table : an instance of `table_type`; if it has label vectors, these can be trained too
-    lists : the labels to learn for each image, as in the table
+    lists : the labels to learn for each image, in the format of `LabelTable.lists`
     n_labels : number of different labels to learn
     scratch : (n_labels,) float64, scratch memory of kernels for one image
     intercepts : initial intercepts of the last layer
@@ -96,15 +100,19 @@ class Loss(ABC):
 
     @cached_property
     def rank_loss(self) -> NDArray[np.float64]:
-        """(n_labels + 1,) float64: the loss of each rank, see `rank_losses`."""
+        """The loss of each rank from 0 to n_labels, (n_labels + 1,) float64; see `rank_losses`."""
         return rank_losses(self.n_labels)
 
     @abstractmethod
     def __call__(self, outputs: Matrix, images: Images) -> float:
-        """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
+        """Return the sum of the losses of a batch of m images.
+
+        `outputs`, (m, n_outputs), are the network's outputs for the batch. They are overwritten with the derivatives of
+        the sum with respect to the outputs. `images`, (m,), are the images' numbers in `lists`.
+        """
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per positive since the last call; None if not counted."""
+        """Return the mean number of negatives examined per positive since the last call, or None if not counted."""
         return None
 
 

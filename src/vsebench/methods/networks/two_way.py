@@ -18,14 +18,15 @@ class TwoWaySettings(NetworkSettings):
 
 
 class TwoWay(Loss):
-    """The mean loss of the images, each over all labels, plus the mean loss of the labels, each over a batch's images.
+    """The mean loss of the images of a batch plus the mean loss of the labels.
 
         P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
         mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))
 
-    f are the scores; T and U are the settings `temperature_positives` and `temperature_negatives`. Images without a
-    label, and labels that no image of the batch has, are left out of the means. The loss depends on the batches,
-    because the images with a label are compared only with other images of the same batch.
+    f are the scores. T and U are the settings `temperature_positives` and `temperature_negatives`. The positives and
+    negatives of an image are labels, and those of a label are images of the batch. Images without a label, and labels
+    that no image of the batch has, are left out of the means. The loss depends on the batches, because the images with
+    a label are compared only with other images of the same batch.
     """
 
     settings_type = TwoWaySettings

@@ -19,27 +19,29 @@ from vsebench.methods.words.word_vectors import WordSettings
 
 
 class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
-    """Settings of the logistic loss on all pairs."""
+    """Settings of the logistic loss on all pairs of a positive and a negative label."""
 
 
 class XEntSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over all labels."""
 
-    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or the log of its frequency
+    # What is added to a label's score: nothing, or the logarithm of the share of training images that have the label.
+    offset: Literal["none", "frequency"] = "none"
 
     _no_offset_of_cosines = no_cosines_with("offset")
 
 
 class XEnt(Loss):
-    """X-Ent, and Opt+X-Ent with `joint`: the binary cross-entropy of all labels, Eq. S1 and S2.
+    """X-Ent: the binary cross-entropy of all labels, Eq. S1 and S2.
 
         L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
         s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
 
-    n is the number of images, and c_l is the number of images with the label. Without constraints on the scores, the
-    minimum is at s_il = log(p / (1 - p)). Here, p = P(l in Y | x) is the probability that l is one of the image's
-    labels Y, so labels are ranked by probability. The offset is our addition: without it, the network needs several
-    epochs just to learn that most labels are rare.
+    L_i is the loss of image i, and sig is the sigmoid; the module defines f(x_i) and v_l. n is the number of training
+    images, and c_l is the number of those with label l. With `joint`, the vectors v_l are trained too, and the method
+    is Opt+X-Ent. Without constraints on the scores, the minimum is at s_il = log(p / (1 - p)). Here, p = P(l in Y | x)
+    is the probability that l is one of the image's labels Y. Labels are therefore ranked by probability. The offset o_l
+    is our addition: without it, the network needs several epochs just to learn that most labels are rare.
     """
 
     settings_type = XEntSettings
@@ -61,8 +63,9 @@ class Fast0Tag(Loss):
 
         L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
 
-    n_i is the number of the image's labels, and L the number of all labels. The loss of an image takes n_i (L - n_i)
-    exponentials, one per pair. In the papers, the vectors are fixed; training them too (`joint`) is our addition.
+    L_i is the loss of image i, and the module defines the scores s_il. n_i is the number of the image's labels, and L
+    is the number of all labels. To compute L_i, one exponential is needed for each of the n_i (L - n_i) pairs. In the
+    papers, the label vectors are fixed. Training them too (`joint`) is our addition.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as Eq.
     3, without the factor 1 / (n_i (L - n_i)).

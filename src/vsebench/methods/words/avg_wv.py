@@ -1,9 +1,11 @@
 """Average WordVec: an image's vector predicts the mean, or the sum, of the word vectors of the image's labels.
 
-    t_i = the mean, or the sum, of v_l over the labels l of image i; 0 if it has none
+    t_i = the mean, or the sum, of v_l over the labels l of image i
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, which uses
-the mean; the authors' code uses the sum.
+Here, v_l is the vector of label l. The target t_i of an image without labels is 0.
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2. The paper
+uses the mean, and the authors' code uses the sum.
 """
 
 from typing import Literal
@@ -37,7 +39,7 @@ class AvgWvRidgeSettings(RidgeSettings, WordSettings):
 
 
 class AvgWv(Loss):
-    """A network with the loss |f(x_i) - t_i|^2."""
+    """A network f whose loss for image i, with features x_i, is |f(x_i) - t_i|^2; the module defines the target t_i."""
 
     settings_type = AvgWvSettings
     table_type = FixedVectors
@@ -54,14 +56,17 @@ class AvgWv(Loss):
 
 
 class AvgWvRidge(FeatureControl):
-    """Ridge regression of the targets, in closed form; images without features are left out of the fit.
+    """Ridge regression that predicts the mean, or the sum, of the word vectors of an image's labels.
 
         f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
 
-    The rows of X are the features x_i of the training images, and those of T the t_i; Xc is X minus its mean, and a is
-    `regularisation`. T is a matrix S times the label vectors, where row i of S contains the weight of each label in
-    t_i. Ridge regression is linear in its targets, so the solution for T is the solution for S, times the label
-    vectors. The closed form is our addition; it overfits less than the network.
+    Each row of X contains the features of a training image, and the same row of T contains the image's target: the mean
+    or the sum. Xc is X minus the mean of its rows, I is the identity matrix, and a is the setting `regularisation`.
+    Images without features are left out of the fit.
+
+    T is a product S V. The rows of V are the label vectors, and row i of S contains the weight of each label in the
+    target of image i. The solution is linear in the targets, so it is computed for S and then multiplied by V. This
+    closed form is our addition. It overfits less than the network of `AvgWv`.
     """
 
     needs = frozenset({"features", "word_vectors"})
@@ -78,7 +83,7 @@ class AvgWvRidge(FeatureControl):
 
 
 def target_shares(labels: LabelMatrix, target: Target) -> sparse.csr_array:
-    """Return the weights of the labels' vectors in each image's target, (n, n_labels) float64."""
+    """Return the weight of each label's vector in each image's target, (n, n_labels) float64."""
     n_right = labels.n_labels_of_row
     return weighted(labels, np.ones(labels.n_rows) if target == "sum" else 1 / np.maximum(n_right, 1))
 

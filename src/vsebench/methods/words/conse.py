@@ -2,11 +2,11 @@
 
     f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
 
-q_l is the score of label l from ridge regression, or 0 if this score is negative. Only labels that are learnt and have
-a word vector have a q_l. All labels, including those that are not learnt, are ranked by the cosine, or the inner
-product, of their vector and f(x).
+v_l is the vector of label l. q_l is the score of label l from ridge regression, or 0 if this score is negative. T is
+the setting `most_probable`. Only labels that are learnt and have a word vector can be among the T labels. All labels,
+including those that are not learnt, are ranked by the cosine, or the inner product, of their vector and f(x).
 
-Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where the q_l
+Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014. There, the q_l
 are outputs of a softmax.
 """
 
@@ -37,12 +37,16 @@ class ConseSettings(RidgeSettings, WordSettings):
 class MeanOfProbable(ModelOfFields, Embedded):
     """Scores are inner products of a label's vector and the weighted mean vector of an image's most probable labels.
 
+    Only n_seen labels can contribute to the mean: those that were learnt and have a word vector. A linear model
+    estimates the probability of each of them; negative estimates are replaced by 0. The probabilities are the weights
+    of the mean.
+
     Attributes
     ----------
-    weight : (n_seen, n_features + 1) float32: for each label with a q_l, its feature weights and its intercept
-    seen : (n_seen, d) float32, the word vectors of the same labels
+    weight : (n_seen, n_features + 1) float32, the linear model: feature weights and, in the last column, intercepts
+    seen : (n_seen, d) float32, the word vectors of the n_seen labels
     label : (n_labels, d) float32, the vectors of all labels
-    most_probable : () int64, T
+    most_probable : () int64, the number of labels that contribute to an image's mean
     cosine : () bool, whether the images' vectors are scaled to length 1
     normalisation : the normalisation fitted to the training images
     """
@@ -76,7 +80,7 @@ class MeanOfProbable(ModelOfFields, Embedded):
 
 
 class Conse(FeatureControl):
-    """ConSE with ridge regression; images without features are left out of the fit."""
+    """ConSE with ridge regression; images without features are left out of the regression."""
 
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True

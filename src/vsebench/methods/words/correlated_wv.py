@@ -1,14 +1,19 @@
 """Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V', where the rows of V are the vectors of the labels to learn. Of each row of M, only the two largest entries
-        are kept, usually those of the label itself and of the nearest label; then the row is divided by its length.
-    T_i = the sum of those rows of M that belong to the image's labels. Only the entries of these labels and the two
-          largest entries are kept; then T_i is divided by its length. It is 0 for an image without labels.
-    L_i = |sig(z(x_i)) - T_i|^2, the loss of image i with the features x_i; z are the outputs of the network, and sig is
-          the sigmoid
+    L_i = |sig(z(x_i)) - T_i|^2
 
-The network has one output for each label that it learns. The scores of other labels, with the vectors U, are weighted
-sums of the outputs; the weights are the columns of V U', after each row of V U' is divided by its length.
+L_i is the loss of image i, x_i are the image's features, and sig is the sigmoid. z(x_i) are the network's outputs, one
+for each label to learn. The targets T_i are computed in two steps:
+
+- M = V V', where the rows of V are the vectors of the labels to learn. Only the two largest entries of each row of M
+  are kept; the others are set to 0. The kept entries usually belong to the row's own label and to the nearest other
+  label. Each row is then scaled to length 1.
+- T_i is the sum of the rows of M that belong to the image's labels. In this sum, only the two largest entries and the
+  entries of the image's labels are kept. T_i is then scaled to length 1. It is 0 for an image without labels.
+
+The scores of the learnt labels are sig(z(x)). The scores of all other labels are weighted sums of these scores. The
+weights are the columns of V U', where the rows of U are the vectors of the other labels, and each row of V U' is scaled
+to length 1.
 
 Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
 content", who call it Correlated WV.
@@ -46,7 +51,7 @@ class CorrelatedWords(HiddenLayers):
 
     Attributes
     ----------
-    output : (units + 1, n_learnt) float32: weights and intercepts of the last layer
+    output : (units + 1, n_learnt) float32: weights and, in the last row, intercepts of the last layer
     label : (n_labels, n_learnt) float32, the weight of each output in a label's score
     """
 
@@ -73,7 +78,7 @@ class CorrelatedWords(HiddenLayers):
 
 
 class OutputsOfLearnt(FixedVectors):
-    """A table with one output per label to learn; other labels are scored by weighted sums of the outputs."""
+    """A table for a network with one output per label to learn; other labels get weighted sums of the outputs."""
 
     def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -105,13 +110,16 @@ class CorrelatedWv(Loss):
 
 
 def nearest_words(vectors: Matrix) -> Matrix:
-    """Return M, (n, n) float32, for vectors (n, d)."""
+    """Return the matrix M of the module's docstring, (n, n) float32, for label vectors of shape (n, d)."""
     products = vectors @ vectors.T
     return normalise_rows(np.where(largest(products), products, np.float32(0)))
 
 
 def targets(truth: Any, nearest: Matrix) -> Matrix:
-    """Return T, (m, n) float32; `truth`, (m, n), is a csr_array of 0 and 1, and `nearest`, (n, n), is M."""
+    """Return the targets T_i of the module's docstring for m images, (m, n) float32.
+
+    `truth`, (m, n), is a csr_array, 1 at the labels of an image and 0 elsewhere. `nearest`, (n, n), is the matrix M.
+    """
     sums: Matrix = truth @ nearest
     return normalise_rows(np.where(largest(sums) | (truth.toarray() > 0), sums, np.float32(0)))
 

@@ -1,8 +1,8 @@
 """Tables of label vectors, fixed or trained, with which a network's outputs are compared.
 
 The outputs are an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
-training: they are not used as negatives, and they keep their initial vectors unless an update moves them afterwards
-(`unseen_update`). The table for losses on samples of labels is in `sampled_words.py`.
+training: they are never negatives, and their vectors stay as they were at the start. After training, an update may move
+these vectors (setting `unseen_update`). The table for losses on samples of labels is in `sampled_words.py`.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class JointSettings(Settings):
 
 
 class FixedVectors(LabelTable):
-    """Fixed label vectors.
+    """A table of label vectors that are not trained.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class FixedVectors(LabelTable):
         self.added = np.zeros(len(self.start))
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the number of training images of each label, (n_labels,); `ABSENT` for a label that has none."""
+        """Return the number of training images of each label, (n_labels,), or `ABSENT` for a label that has none."""
         n_images_of = np.full(len(self.start), ABSENT)
         n_images_of[self.is_learnt] = np.maximum(self.n_images_of, ABSENT)
         return n_images_of
@@ -90,7 +90,7 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss on the scores of all labels; the network's optimiser trains them if `joint` is set."""
+    """Label vectors for a loss on the scores of all labels; they are trained with the network if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -98,20 +98,21 @@ class JointVectors(FixedVectors):
         self.n_steps = 0
 
     def scores(self, outputs: Matrix) -> Matrix:
-        """Return the scores of the labels to learn, (m, n_learnt) float32, for outputs (m, d)."""
+        """Return the scores of the labels to learn, (m, n_learnt) float32, for the network's outputs, (m, d)."""
         scores: Matrix = outputs @ self.vectors.value.T
         scores += self.added_in_training
         return scores
 
     @cached_property
     def added_in_training(self) -> NDArray[np.float32]:
-        """The offsets of the labels to learn, (n_learnt,)."""
+        """The offsets that are added to the scores of the labels to learn, (n_learnt,)."""
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Train the vectors if `joint` is set; overwrite `outputs` with the loss's derivatives with respect to them.
+        """Train the vectors if `joint` is set, and compute the derivatives with which the network is trained.
 
-        `slopes` are the derivatives of the loss with respect to the scores.
+        `slopes`, (m, n_learnt), are the derivatives of the loss with respect to the scores. `outputs`, (m, d), are the
+        network's outputs. They are overwritten with the derivatives of the loss with respect to the outputs.
         """
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
@@ -128,7 +129,7 @@ class JointVectors(FixedVectors):
 
 
 def no_cosines_with(key: str) -> Any:
-    """Return a validator of settings that refuses cosine scores if the setting `key`, which adds an offset, is used."""
+    """Return a validator that refuses cosine scores if the setting `key` adds an offset to the scores."""
 
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):

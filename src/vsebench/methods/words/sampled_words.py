@@ -1,11 +1,12 @@
-"""Losses on samples of labels, drawn each time an image is visited, and the table of label vectors for these losses.
+"""Losses on samples of labels, and the table of label vectors for these losses.
 
-A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
-are trained, AdamW moves and decays only the vectors of the labels drawn for the batch.
+Each time an image is visited, a new sample of labels is drawn for it. A step reads only the vectors of the drawn
+labels, and the time of a draw does not depend on the number of labels. If vectors are trained, AdamW moves and decays
+only the vectors of the labels drawn for the batch.
 
 The score of label l for image i is the inner product s_il = <f(x_i), v_l> of the network's outputs for the features x_i
 and the label's vector. In the formulas below, q_l is the probability that a drawn positive of the image is l, and
-p_n(l) the probability that a drawn negative is l.
+p_n(l) is the probability that a drawn negative is l.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", and the authors' code
 (Lab41/attalos).
@@ -48,14 +49,15 @@ class SampleSettings(Settings):
     negative_power: float = Field(
         default=1.0, ge=0, le=10
     )  # the exponent a: label l is drawn as a negative in proportion to c_l^a, where c_l is its number of images
-    # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
-    # whole batch. With `next_image`, negatives are labels of the next image in the batch.
+    # Labels that cannot be negatives of an image: no labels (`none`), the image's drawn positives (`drawn`), all the
+    # image's labels (`positives`), or the drawn positives of the whole batch (`batch`). With `next_image`, negatives
+    # are labels of the next image in the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
-    # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
-    # negatives are drawn from all labels.
+    # Number of labels drawn at the start of each epoch. The negatives of the epoch are drawn from these labels, or, if
+    # this is null, from all labels.
     presampled: int | None = Field(default=None, ge=1)
-    # Whether log(c_l^a) is added to the score of label l (see `negative_power`) before labels are ranked, because
-    # frequent labels are often drawn as negatives.
+    # Whether log(c_l^a) is added to the score of label l before labels are ranked (c_l and a: see `negative_power`).
+    # This makes up for the lower scores of frequent labels, which are often drawn as negatives.
     correct_for_frequency: bool = False
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
@@ -90,7 +92,10 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for losses on drawn labels; an image without a sample (`sample_labels`) adds nothing to them."""
+    """A table of label vectors for losses on drawn labels.
+
+    An image without a sample (see `sample_labels`) adds nothing to the loss, and does not move the vectors.
+    """
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -106,11 +111,15 @@ class SampledVectors(FixedVectors):
 
     @cached_property
     def word_vectors(self) -> WordTable:
-        """The vectors of the labels to learn, in the kernels' format; a loss can replace this table with another."""
+        """The vectors of the labels to learn in the kernels' format: a table that a loss may replace."""
         return self.new_words()
 
     def new_words(self, with_terms: bool = False) -> WordTable:
-        """Return the initial vectors, with memory for Adam's running means if they are trained."""
+        """Return a new table with the initial vectors of the labels to learn.
+
+        If the vectors are trained, the table also has memory for Adam's running means. `with_terms` says whether the
+        loss has terms between labels.
+        """
         settings = self.settings
         draws = (settings.batch, settings.positives + settings.negatives) if settings.joint else None
         return WordTable.of(self.start[self.is_learnt], draws, with_terms)
@@ -122,14 +131,22 @@ class SampledVectors(FixedVectors):
             self.negatives = AliasTable.of(draws.astype(np.float64))
 
     def draw(self, images: Images) -> NDArray[np.int32]:
-        """Return a new sample of labels for each image, (m, P + N); see `sample_labels`."""
+        """Draw a new sample of labels for each image, and return the samples, (m, P + N).
+
+        Each row contains first the positives and then the negatives of an image. P and N are the settings `positives`
+        and `negatives`. The row of an image without a sample starts with -1 (see `sample_labels`). The next call
+        overwrites the returned array.
+        """
         n_positives, exclude = self.settings.positives, EXCLUDE[self.settings.exclude]
         chosen = self.chosen[: len(images)]
         sample_labels(chosen, n_positives, images, *self.lists, self.negatives, exclude, self.in_batch, self.rng)
         return chosen
 
     def move(self, n_drawn: int, n_images: int) -> None:
-        """Take an AdamW step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
+        """Take an AdamW step on the vectors of the labels drawn for a batch of `n_images` images.
+
+        `n_drawn` is the number of different labels drawn, or 0 if the vectors are fixed.
+        """
         self.n_steps += 1
         settings = self.settings
         move_touched(self.word_vectors, n_drawn, n_images, self.n_steps, settings.learning_rate, settings.decay)
@@ -149,8 +166,8 @@ class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSett
 class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over a sample of labels."""
 
-    # w, the weight of the mean over negatives. `mean`: 1, so all positives together weigh as much as all negatives
-    # together. `sum`: N / P, so all draws weigh the same.
+    # Determines w, the weight of the mean over negatives. With `mean`, w is 1: all positives together weigh as much as
+    # all negatives together. With `sum`, w is N / P: all draws weigh the same.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
@@ -164,37 +181,41 @@ class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings
 
 
 class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of sampled cross-entropy as in the authors' code."""
+    """Settings of sampled cross-entropy as in the code of Ni and others."""
 
     joint: Literal[True] = True
-    # w, the weight of the mean over negatives. `mean`: 1, so all positives together weigh as much as all negatives
-    # together. `sum`: N / P, so all draws weigh the same.
+    # Determines w, the weight of the mean over negatives. With `mean`, w is 1: all positives together weigh as much as
+    # all negatives together. With `sum`, w is N / P: all draws weigh the same.
     weights: Literal["mean", "sum"] = "mean"
 
 
 class SXEnt(Loss):
-    """S+X-Ent, Eq. S5, and with `joint` S+Opt+X-Ent, Eq. 1: the binary cross-entropy of a sample of labels.
+    """S+X-Ent, Eq. S5: the binary cross-entropy of a sample of labels.
 
         L_i = - 1/P sum over P drawn positives log sig(s_ip) - w/N sum over N drawn negatives log sig(-s_in)
+
+    L_i is the loss of image i, and sig is the sigmoid. The setting `weights` determines w; the module defines s, q and
+    p_n. With `joint`, the label vectors are trained too, and the method is S+Opt+X-Ent, Eq. 1.
 
     For unconstrained scores, the minimum is at
 
         exp(s_l) = q_l / (w p_n(l))
 
     For a fixed w, P and N change only the noise of the gradient, not this minimum. If negatives are drawn by frequency
-    (`negative_power` 1, as in the paper), exp(s_l) is a lift (a probability divided by a frequency): frequent labels
-    are ranked lower, and rare labels higher, than by their probability. With `negative_power` 0, or if the ranking
-    corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks
-    them by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)), where a is
-    `negative_power`, c_l is the number of training images with label l, and Y are the image's labels.
+    (`negative_power` 1, as in the paper), exp(s_l) is a lift: a probability divided by a frequency. Compared with a
+    ranking by probability, frequent labels are then ranked lower, and rare labels higher. With `negative_power` 0, or
+    if the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full
+    cross-entropy ranks them by probability. With `exclude: positives`, p_n(l) is proportional to
+    c_l^a (1 - P(l in Y | x)), where a is `negative_power`, c_l is the number of training images with label l, and Y are
+    the image's labels.
 
-    With `label_terms` (alpha), the vectors of an image's drawn positives attract each other and repel those of its
-    drawn negatives:
+    With `label_terms` (alpha), the loss has additional terms. They make the vectors of an image's drawn positives p and
+    p' attract each other, and repel the vectors of its drawn negatives n:
 
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
     For the network, the authors' code uses means where Eq. 1 has sums. In the printed Eq. 1, the terms between labels
-    have no logarithm, and alpha multiplies only one of them; the authors' code has no terms between labels.
+    have no logarithm, and alpha multiplies only one of them. The authors' code does not have these terms.
     """
 
     settings_type: ClassVar[type[Settings]] = SXEntSettings
@@ -223,8 +244,9 @@ class SFast0Tag(Loss):
 
         L_i = 1 / (P N) sum over P drawn positives p and N drawn negatives n of log(1 + exp(s_in - s_ip))
 
-    For unconstrained scores, s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)) at the minimum, for any labels a and b.
-    Up to a constant per image, this is the minimum of `SXEnt`. Training the vectors too (`joint`) is our addition.
+    L_i is the loss of image i; the module defines s, q and p_n. For unconstrained scores, s_a - s_b = log(q_a / p_n(a))
+    - log(q_b / p_n(b)) at the minimum, for any two labels a and b. Up to a constant per image, this is the minimum of
+    `SXEnt`. Training the vectors too (`joint`) is our addition.
     """
 
     settings_type = SFast0TagSettings
@@ -240,13 +262,15 @@ class SFast0Tag(Loss):
 class SOptXEntPublished(SXEnt):
     """S+Opt+X-Ent as in the authors' code, where the network and the vectors minimise different losses.
 
-    The network takes Adam steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps
-    with the same learning rate, image by image. These steps are not divided by the numbers of draws and images. So with
-    P = 5, N = 10 and batches of 128 images, they are 640 times (positives) and 1,280 times (negatives) as long as steps
-    on the loss of `SXEnt`. A label that was drawn twice for an image is moved once, and vectors do not decay.
+    The network takes Adam steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps with
+    the same learning rate, image by image. These steps are not divided by the numbers of draws and images. With P = 5
+    drawn positives, N = 10 drawn negatives and batches of 128 images, for example, the step of a positive is 640 times
+    as long as a gradient step on the loss of `SXEnt`, and the step of a negative 1,280 times. If a label is drawn
+    several times among an image's positives, or among its negatives, it is moved only once for these draws. The vectors
+    do not decay.
 
     The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats
-    an image without labels as if it had the last label; this method does none of these.
+    an image without labels as if it had the last label. This method does none of these.
     """
 
     settings_type = SOptXEntPublishedSettings

@@ -1,13 +1,16 @@
-"""Tip-Adapter without training: the zero-shot cosine plus votes of the training images, weighted by their similarity.
+"""Tip-Adapter without training: the zero-shot cosine plus weighted votes of the training images.
 
     score of label l for image x = cos(x, v_l) + a * sum over the training images i with l of exp(-b (1 - cos(x, x_i)))
 
-Features and word vectors come from one network that maps images and texts into one space, such as CLIP, and are used
+x and x_i are the features of an image and of training image i, and v_l is the word vector of label l. a and b are the
+settings `alpha` and `beta`. A training image that is more similar to x has more weight.
+
+Features and word vectors come from one network that maps images and texts into one space, such as CLIP. They are used
 without normalisation steps. Labels that are not learnt get no votes, so their score is the cosine alone. The published
 code multiplies cos(x, v_l) by 100. To get the same rankings here, set `alpha` to a hundredth of its value there.
 
-Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, here
-extended to images with several labels: an image votes for each of its labels.
+Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022. Here,
+the method is extended to images with several labels: a training image votes for each of its labels.
 """
 
 from collections.abc import Mapping
@@ -44,7 +47,7 @@ class TipAdapterSettings(Settings):
     """Settings of Tip-Adapter."""
 
     alpha: float = Field(default=0.01, ge=0)  # a, the weight of the training images; at 0, only the cosine counts
-    beta: float = Field(default=5.5, ge=0)  # b; the larger, the smaller the weight of dissimilar images
+    beta: float = Field(default=5.5, ge=0)  # b; larger values give dissimilar images a smaller weight
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,11 @@ class CosinesAndVotes(Model):
 
     Attributes
     ----------
-    features : (n, d) float32, features of the training images, of unit length, dense or CSR
+    features : (n, d) float32, dense or CSR, the features of the training images, scaled to unit length
     labels : the labels of the training images, n rows
     label : (n_labels, d) float32, the labels' vectors, of unit length; zeros for a label without a word vector
-    alpha, beta : a and b
+    alpha : the factor of the sum of the votes
+    beta : a vote has the weight exp(-beta (1 - c)), where c is the cosine of the image and the training image
     normalisation : a normalisation without steps
     """
 
@@ -81,7 +85,7 @@ class CosinesAndVotes(Model):
 
     @cached_property
     def _votes(self) -> Any:
-        """(n_labels, n) CSR of float32: 1 where an image has the label."""
+        """The labels of the training images, as a CSR matrix of 0 and 1, (n_labels, n) float32."""
         ones = np.ones(self.labels.n_pairs, dtype=np.float32)
         shape = self.labels.n_rows, self.n_labels
         return sparse.csr_array((ones, self.labels.label_of_pair, self.labels.offsets), shape=shape).T.tocsr()
@@ -125,7 +129,7 @@ class CosinesAndVotes(Model):
 
 
 class TipAdapter(FeatureControl):
-    """Tip-Adapter; images without features do not vote.
+    """Tip-Adapter without training; only images with features and labels vote.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 h_0 = x,   h_k = max(0, h_(k-1) W_k + b_k),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 
-x contains the normalised features of an image, v_l is the label's vector, and a_l is the label's offset. If scores are
-cosines, f(x) and v_l are scaled to length 1. All labels have vectors, so labels that the model was not trained on have
-scores, too.
+x contains the normalised features of an image, v_l is the label's vector, and a_l is the label's offset. W_k and b_k
+are the weights and intercepts of hidden layer k, and W and b are those of the last layer. If scores are cosines, f(x)
+and v_l are scaled to length 1. All labels have vectors, so labels that the model was not trained on have scores, too.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class WordNetwork(HiddenLayers):
     Attributes
     ----------
     output : (units + 1, d) float32: weights and, in the last row, intercepts of the last layer
-    label : (n_labels, d + 1) float32: each label's vector, and its offset
+    label : (n_labels, d + 1) float32: the labels' vectors and, in the last column, their offsets
     cosine : () bool, whether the outputs are scaled to length 1
     """
 
@@ -59,7 +59,7 @@ class WordNetwork(HiddenLayers):
         score: Score,
         normalisation: Normalisation,
     ) -> "WordNetwork":
-        """Return a model with these layers, label `vectors`, (n_labels, d), and label offsets `added`, (n_labels,)."""
+        """Return a model with the layers, label `vectors`, (n_labels, d), and label offsets `added`, (n_labels,)."""
         if score == "cosine":
             vectors = normalise_rows(vectors)
         label = np.hstack([vectors, added[:, np.newaxis]]).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Make the label vectors of methods that use word vectors.
+"""The initial label vectors of methods that use word vectors.
 
 A label without a word vector gets a vector in a random direction, so that it can be ranked. The length of this vector
 is the median length of the labels' word vectors. Methods that compare word vectors directly with image features use the
@@ -26,7 +26,7 @@ class WordSettings(Settings):
 
 
 def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
-    """Return the initial vector of each label, (n_labels, d) float32, as a new array; no vector is zero."""
+    """Return the initial vector of each label in a new array, (n_labels, d) float32; no vector is zero."""
     assert problem.word_vectors is not None
     rng = generator(problem.seed, Stream.WORDS)
     vectors = problem.word_vectors.scaled(settings.vectors).astype(np.float32)

@@ -18,7 +18,7 @@ from vsebench.methods.words.word_vectors import word_vectors_among_features
 
 
 class ZeroShotCosine(FeatureControl):
-    """Ranks labels by the cosine of features and word vectors; the model is a network with one layer, the identity.
+    """Ranks labels by the cosine of an image's features and the label's word vector, without training.
 
     Raises
     ------
