@@ -1,11 +1,12 @@
 """Read members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
 
-These rules protect against damaged and malicious archives; an archive that breaks a rule is refused by a `UserError`:
+These rules protect against damaged and malicious archives. An archive that breaks a rule raises a `UserError`.
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
 - A member to be read must be a plain file (no link, device or sparse file) with a unique name.
-- `read_members` reads at most `MEMORY` bytes in all. A tar archive may unpack to at most `MEMORY` bytes or `RATIO`
-  times its own size, whichever is more, and a header may take at most `HEADER` bytes.
+- The members that one call of `read_members` reads may contain at most `MEMORY` bytes in all.
+- A tar archive may unpack to at most `MEMORY` bytes or `RATIO` times its own size, whichever is more. The headers of a
+  member may take at most `HEADER` bytes.
 - Compressed tar archives are read to the end, so that their checksum is verified.
 """
 
@@ -35,11 +36,11 @@ Chooser = Callable[[str], bool]
 
 
 def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
-    """Read the chosen files of an archive: a .zip file, or a tar file, compressed or not.
+    """Read the chosen files of a .zip archive or of a tar archive, which may be compressed.
 
-    `is_chosen` returns whether to read a member, given its full name. Returns the content of each member by its full
-    name, in the archive's order. Raises a `UserError` if the archive is missing or damaged, or breaks one of the rules
-    of this module.
+    `is_chosen` returns whether to read a member, given its full name. The result maps the full name of each chosen
+    member to its content, in the order of the archive. Raises a `UserError` if the archive is missing or damaged, or
+    breaks one of the rules of this module.
     """
     if archive.suffix == ".zip":
         with _explained(archive):
@@ -57,10 +58,13 @@ def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
 
 @contextmanager
 def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
-    """Open the chosen files of a tar archive one after the other, for members that are too big for memory.
+    """Open the chosen files of a tar archive as streams, one after the other.
 
-    Yields an iterator over (full name, stream); read each stream before you ask for the next. Raises a `UserError` in
-    the same cases as `read_members`, even if damage is found only while a stream is read or at the end of the archive.
+    Members that are too big for memory can be read in this way. `is_chosen` returns whether to open a member, given its
+    full name. Yields an iterator over pairs (full name, stream); read each stream before you ask for the next pair.
+
+    Raises a `UserError` if the archive is missing or damaged, or breaks one of the rules of this module. Damage may be
+    found only while a stream is read, or at the end of the `with` block.
     """
     with _explained(archive):
         unpacked = _Unpacked(archive)
@@ -73,7 +77,10 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
 
 
 def check_tar(path: Path, whole: bool) -> None:
-    """Raise a `UserError` if a tar archive's first member or, with `whole`, any part of the archive cannot be read."""
+    """Raise a `UserError` if a tar archive contains no member or cannot be read.
+
+    If `whole` is false, only the header of the first member is read.
+    """
     with _explained(path), _Unpacked(path) as unpacked:
         members = unpacked.tar()
         if members.next() is None:
@@ -91,7 +98,7 @@ def check_compressed(path: Path) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """The decompressed content of an archive or of a compressed file, as a stream that enforces the limits."""
+    """The decompressed content of an archive or of a compressed file, as a stream that enforces the module's limits."""
 
     OPENERS: tuple[tuple[bytes, Any], ...] = (
         (b"\x1f\x8b", gzip.open),
@@ -122,9 +129,10 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read `size` bytes; refuse more than `HEADER`: tarfile requests more only if a header states a false length.
+        """Read at most `size` bytes; raise a `tarfile.ReadError` if `size` exceeds `HEADER`.
 
-        Newer versions of tarfile read a long header in pieces, so the bytes of a header are also counted.
+        tarfile requests more bytes at once only if a header states a false length. Newer versions of tarfile read a
+        long header in pieces, so the sum of the pieces may not exceed `HEADER` either.
         """
         if not 0 <= size <= (HEADER if self.left is None else self.left):
             raise tarfile.ReadError("a header is too long")
@@ -141,7 +149,10 @@ class _Unpacked(io.RawIOBase):
 
     @contextmanager
     def reading_header(self) -> Iterator[None]:
-        """Limit the bytes read in a `with` block, which reads a member's header and the extra headers before it."""
+        """Raise a `tarfile.ReadError` if a `with` block reads more than `HEADER` bytes.
+
+        The block reads the header of a member and any extra headers before it.
+        """
         self.left = HEADER
         try:
             yield
@@ -263,7 +274,8 @@ def _explained(archive: Path) -> Iterator[None]:
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
     """Read the members whose file names are in `names`, in any folder of the archive.
 
-    If one of them is missing or occurs more than once, a `UserError` names it.
+    Returns the content of each member by its file name. If a file is missing or occurs more than once, a `UserError`
+    names it.
     """
     content: dict[str, bytes] = {}
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
@@ -280,10 +292,10 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
 
 
 def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
-    """Parse a JSON file in an archive, keeping only the keys in `kept`, because all keys could take gigabytes.
+    """Parse a JSON file in an archive, and keep only those keys of its objects that are in `kept`.
 
-    Raises a `UserError` that names archive and file if the file is missing, is not JSON, or has duplicate keys in an
-    object.
+    With all keys, the result could take gigabytes. Raises a `UserError` that names the archive and the file if the file
+    is missing, is not JSON, or contains an object with duplicate keys.
     """
 
     def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -302,7 +314,7 @@ def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
 
 
 def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
-    """Yield blocks of about `size` bytes, each of whole lines; if the last line has no newline, one is added."""
+    """Yield blocks of whole lines, of about `size` bytes each; if the last line has no newline, one is added."""
     rest = b""
     while block := stream.read(size):
         lines, newline, tail = block.rpartition(b"\n")
@@ -316,7 +328,7 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
 
 
 def whole_lines(data: bytes, where: str) -> list[str]:
-    """Return the lines as `text_lines` does; raise a `UserError` if the last line has no line break.
+    """Split text into lines as `text_lines` does, but raise a `UserError` if the last line has no line break.
 
     A file without this line break may be incomplete: its last line may end in the middle of a number or a name.
     """
@@ -329,7 +341,8 @@ def whole_lines(data: bytes, where: str) -> list[str]:
 def text_lines(data: bytes, where: str) -> list[str]:
     """Split UTF-8 text into lines without surrounding white space; blank lines at the end are removed.
 
-    Lines end with LF, CR LF or CR. str.splitlines() would also split at other characters, which names can contain.
+    Lines end with LF, CR LF or CR. str.splitlines() would also split at other characters, which names can contain. If
+    the text is not UTF-8, a `UserError` is raised that begins with `where`.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -9,10 +9,11 @@ MIRROR = "VSEBENCH_MIRROR"
 
 
 def mirror() -> Path | str | None:
-    """Return the folder or the address, without a / at its end, that `VSEBENCH_MIRROR` names; None if it is not set.
+    """Return the folder or web address in the environment variable `VSEBENCH_MIRROR`; None if it is not set.
 
-    A ~ stands for the user's home. The folder need not exist. An address that is neither http nor https, or the home of
-    an unknown user, raises a `UserError`.
+    An address is returned without a / at its end. At the beginning of a folder's path, ~ stands for the user's home.
+    The folder need not exist. An address that is neither http nor https, or the home of an unknown user, raises a
+    `UserError`.
     """
     value = os.environ.get(MIRROR)
     if not value:

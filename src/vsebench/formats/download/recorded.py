@@ -13,11 +13,11 @@ RECORD = "provenance.json"
 def check_recorded(raw: Path, run: Path = Path()) -> None:
     """Check that files still have the size and sha256 that are recorded in `raw`, the folder of downloads.
 
-    Relative paths of the user's own files are relative to `run`, the folder of the run.
+    The recorded paths of the user's own files may be relative to `run`, the folder of the run.
 
     If nothing was recorded, nothing is checked. A `UserError` names the first file that differs. A missing file is not
-    an error here: a job that needs the file reports that it is missing, and users may delete large files after features
-    were computed from them.
+    an error, because users may delete large files after features were computed from them. A job that needs a missing
+    file reports this itself.
     """
     record = raw / RECORD
     if not record.is_file():

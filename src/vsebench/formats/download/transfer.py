@@ -2,9 +2,9 @@
 
 If the server requires a user name and a password, the Python package `requests` takes them from ~/.netrc.
 
-The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
-the bytes came, and the version and size of the file at this address. Without notes, or if the server now has another
-version, the transfer starts over.
+The bytes fetched so far are in a file `<name>.part`. A second file, `<name>.part.json`, contains notes on these bytes:
+a hash of the address from which they came, and the version and size of the file at this address. Without notes, or if
+the server now has another version, the transfer starts over.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ def notes_path(part: Path) -> Path:
 
 
 def discard(part: Path) -> None:
-    """Delete the notes, and the bytes fetched so far."""
+    """Delete the file `part`, which contains the bytes fetched so far, and the notes on these bytes."""
     part.unlink(missing_ok=True)
     notes_path(part).unlink(missing_ok=True)
 
@@ -72,12 +72,13 @@ def discard(part: Path) -> None:
 def fetch(address: str, part: Path, has_checksum: bool) -> None:
     """Fetch `address` into the file `part`, which is complete when this function returns.
 
-    The transfer continues where an earlier call or attempt ended if the server states the file's version, or if a
-    checksum will show whether all bytes come from the same version (`has_checksum`). Otherwise it starts over.
+    A transfer can continue where an earlier call or attempt ended, provided that the server states the file's version,
+    or that the caller will compare checksums (`has_checksum`). A checksum shows whether all bytes come from the same
+    version. In all other cases, the transfer starts over.
 
-    A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
-    raised for a permanent failure, after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends
-    less than `LOWEST` bytes in `WINDOW` seconds; the bytes fetched so far are kept for the next call.
+    After a temporary failure, the function waits and makes a new attempt; the pauses double (1, 2, 4 s). A
+    `TransferError` is raised if a failure is permanent, if `ATTEMPTS` consecutive attempts bring no new bytes, or if
+    the source sends less than `LOWEST` bytes in `WINDOW` seconds. The bytes fetched so far are kept for the next call.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:
@@ -172,7 +173,11 @@ def _whole_size(response: requests.Response, start: int) -> int | None:
 
 
 def _version(response: requests.Response) -> str | None:
-    """Return the file's version for an If-Range header, in which weak entity tags are not allowed."""
+    """Return the version of the file, to be sent in the header If-Range, or None if the server does not report it.
+
+    The version is the entity tag or, if this tag is missing or weak, the date of the last change. If-Range does not
+    allow weak entity tags.
+    """
     tag = response.headers.get("ETag", "")
     return tag if tag.startswith('"') else response.headers.get("Last-Modified")
 

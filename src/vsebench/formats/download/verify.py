@@ -24,7 +24,7 @@ MAGIC = {
 
 
 class BadContentError(Exception):
-    """Raised if a file has the wrong content; the message states why in a few words."""
+    """Raised if a file has the wrong content; the message states in a few words what is wrong."""
 
 
 class Digest(NamedTuple):
@@ -38,8 +38,9 @@ class Digest(NamedTuple):
 def verify(path: Path, expected: SourceFile) -> Digest:
     """Check the content at `path` against the name, size and checksums of the file `expected`.
 
-    Raises `BadContentError` if the content is empty, does not match the extension of the name (some servers send an
-    error page with a success status), or does not have the expected size or checksum.
+    Returns the size and checksums of the content. Raises a `BadContentError` if the content is empty, does not match
+    the extension of the name, or does not have the expected size or checksum. A web page is refused too, because some
+    servers send an error page with a success status.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.has_checksum))
     digest = digest_of(path)

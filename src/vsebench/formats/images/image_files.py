@@ -1,12 +1,13 @@
 """Open the images of a folder, a tar archive or a table, for a network that computes their features.
 
-    folder    the images in it and its subfolders, ordered by id
-    tar       the images in the archive, in its order; it may be compressed
-    table     the images that the rows list in the columns `image` (id) and `file` (a path relative to the table's
-              folder), in the order of the rows; `table.py` lists the possible file formats
+    folder    the images in the folder and its subfolders, ordered by id
+    tar       the images in the archive, in its order; the archive may be compressed
+    table     one image per row, in the order of the rows; the column `image` contains ids, and the column `file`
+              contains paths relative to the table's folder; `table.py` lists the possible file formats
 
 The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg; the caller chooses whether ids
-include the extension. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.
+include the extension. In folders and archives, hidden files and files with an extension that is not in `SUFFIXES` are
+left out and counted.
 """
 
 import os
@@ -33,7 +34,7 @@ class ImageFiles:
     marks : for each image, a string with the size and the modification time of its file or archive
     contents : a function that takes ascending image numbers and yields the bytes of each image, or the error if a file
         cannot be read
-    left_out : number of files that were left out
+    left_out : number of files that were left out because they are hidden or their extension is not in `SUFFIXES`
     """
 
     ids: list[str]
@@ -45,8 +46,11 @@ class ImageFiles:
 def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     """Find the images of a folder, a tar archive or a table.
 
-    Raises a `UserError` if `path` does not exist or contains no image; if an archive or a table cannot be read; or if
-    an id occurs twice or cannot be a line of a text file.
+    `suffixes` states whether ids keep or drop the extensions of the files ("keep" or "drop"). For a table, it must be
+    "keep".
+
+    Raises a `UserError` if `path` does not exist or contains no image, or if an archive or a table cannot be read. An
+    id that occurs twice or cannot be a line of a text file also raises a `UserError`.
     """
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
@@ -69,7 +73,10 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return a folder and all its subfolders; their modification times show whether files were added or removed."""
+    """Return the paths of a folder and all its subfolders.
+
+    The modification times of these folders show whether files were added or removed.
+    """
     return sorted(Path(folder) for folder, _, _ in os.walk(path))
 
 

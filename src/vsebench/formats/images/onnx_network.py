@@ -20,15 +20,19 @@ class Network:
     ----------
     sha256 : checksum of the file, which contains all weights
     height, width : size of the input in pixels
-    dimensions : length of the output per image
+    dimensions : number of output values per image
     """
 
     def __init__(self, path: Path, output: str, threads: int) -> None:
         """Load a network and test it on two blank images.
 
-        Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
-        weights in another file; if its input is not (n, 3, height, width) float32; if it has no output with the name in
-        `output`; or if this output is not one row of numbers per image.
+        `output` is the name of the network's output to use. Raises a `UserError` if
+
+        - onnxruntime is not installed,
+        - the file is missing, is not an ONNX file, or keeps its weights in another file,
+        - the network's input is not (n, 3, height, width) float32,
+        - the network has no output with this name, or
+        - this output is not one row of numbers per image.
         """
         self._session, content = load_network(path, output, threads)
         self.path, self.output = path, output
@@ -48,7 +52,7 @@ class Network:
         self.height, self.width = (SIDE if free[i] else shape[i] for i in (2, 3))
 
     def __call__(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the output (n, dimensions) for images (n, 3, height, width).
+        """Return the output, (n, dimensions), for the pixels of n images, (n, 3, height, width).
 
         Raises a `UserError` if the output is not one row of numbers per image.
         """

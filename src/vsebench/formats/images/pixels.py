@@ -23,7 +23,8 @@ NARROWEST = 100  # largest allowed ratio of the sides; resizing a narrower image
 class Scaling(NamedTuple):
     """How channel values, 0 to 255, are scaled: (value / scale - mean) / deviation.
 
-    `bicubic` states whether the filter that resizes an image by its shorter side is bicubic; otherwise it is bilinear.
+    `channels` is the order of the channels, "RGB" or "BGR". The filter that resizes an image to a given length of its
+    shorter side is bicubic if `bicubic` is true, and bilinear if it is false.
     """
 
     channels: str
@@ -49,7 +50,12 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class Transform:
-    """A named transform for a network's input of `height` x `width` pixels."""
+    """The conversion of images to a network's input of `height` x `width` pixels.
+
+    `name` is a key of `SCALINGS`. If `resize` is a number, an image is resized so that its shorter side has this
+    number of pixels, and is then cropped to its centre. If `resize` is "squash", the whole image is resized to the
+    input's height and width.
+    """
 
     name: TransformName
     resize: Resize
@@ -64,11 +70,14 @@ class Transform:
 
     @property
     def is_bicubic(self) -> bool:
-        """Whether the filter that scales images is bicubic; otherwise it is bilinear."""
+        """Whether the filter that resizes images is bicubic; if not, it is bilinear."""
         return self.resize == "squash" or SCALINGS[self.name].bicubic
 
     def pixels(self, content: bytes) -> NDArray[np.float32]:
-        """Return the pixels (3, height, width) of an image file; raise an `UnreadableError` if it cannot be read."""
+        """Return the network's input, (3, height, width), for an image, given the content of the image's file.
+
+        If the image cannot be converted, an `UnreadableError` is raised.
+        """
         try:
             with Image.open(io.BytesIO(content), formats=FORMATS) as image:
                 fitted = self._fit(to_rgb(ImageOps.exif_transpose(image)))

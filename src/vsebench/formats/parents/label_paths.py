@@ -1,4 +1,7 @@
-"""Parents of labels whose names are paths: the parent of `3/17/172` is `3/17`. A name without a slash has no parent."""
+"""Find the parents of labels whose names are paths: the parent of `3/17/172` is `3/17`.
+
+A label without a slash in its name has no parent.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

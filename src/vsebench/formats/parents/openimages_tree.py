@@ -1,11 +1,14 @@
 """Find the parents of labels in Open Images' hierarchy of 600 classes.
 
-A mid is the id of a class in Open Images. The hierarchy is a JSON file: a class is `{"LabelName": mid, "Subcategory":
-[classes], "Part": [classes]}`. The classes in its `Subcategory` are its children; the classes in `Part` are not. A
-class can have several parents. The parents are returned as mids.
+A mid is the id of a class in Open Images. The hierarchy is a JSON file of nested classes. Each class is an object
+`{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in `Subcategory` are the children of the
+class; those in `Part` are not. A class can have several parents. The parents are returned as mids.
 
-A label has one of the forms that `openimages.py` gives it: a mid; its name in the table `class_names` (several mids may
-share a name); or this name, followed by the mid in brackets.
+A label can be written in three ways, as in `openimages.py`:
+
+- a mid
+- the name of a mid in the table `class_names`; if several mids share the name, the label has the parents of all of them
+- such a name, followed by the mid in brackets
 
 Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
 """

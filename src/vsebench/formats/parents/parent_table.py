@@ -1,12 +1,14 @@
-"""Read a table of labels and their parents: two columns, one row per pair; a label may have several parents.
+"""Read the parents of labels from a table with one row per pair of a label and a parent.
+
+A label may have several parents, like `cactus` in this table:
 
     label,parent
     cactus,vegetation
     cactus,desert
 
 File formats and names are treated as in `table.py`. Columns that the options do not name are ignored. A label is looked
-up by its whole name. A row without a label or a parent, and a label that is its own parent, raise a `UserError` that
-names the line (CSV, TSV, JSON lines) or row (Parquet).
+up by its whole name. If a row lacks the label or the parent, or a label is its own parent, a `UserError` names the line
+(CSV, TSV, JSON lines) or the row (Parquet).
 """
 
 from collections import defaultdict

@@ -9,8 +9,10 @@ Three files, compressed with gzip, are read:
 Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` in place
 of white space. A label that is not a lemma may be a plural, so it is then looked up in the exceptions. If that yields
 no lemma, the label's ending is replaced as in WordNet's own search (morphy). If all this fails, the search is repeated
-with `_` in place of hyphens too. The first sense is not always the intended sense. If a label begins with a synset and
-a space, as in ImageNet (`n02084071 dog`), this synset is used.
+with `_` in place of hyphens too.
+
+The first sense is not always the intended sense. A label can therefore begin with a synset and a space, as in ImageNet
+(`n02084071 dog`); this synset is then used.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.
 """

@@ -1,20 +1,22 @@
 """Find the word vector of a label by its name.
 
-Below, the source is a source of word vectors, and the file is its file of vectors. The first of these rules that yields
-a vector is used:
+A source of word vectors consists of a file of words with their vectors and, optionally, `aliases`, which map names of
+labels to other names. The first of these rules that yields a vector is used:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
-`alias`       the source's `aliases` maps the name (in lower case) to an alias that is a word of the file, or all of
-              whose parts have vectors, which are averaged
+`alias`       the name in lower case has an alias; the alias is a word of the file, or all parts of the alias have
+              vectors, which are averaged
 `whole`       the name is a word of the file if all its spaces, hyphens and underscores are replaced by one of these
               characters, or are removed
 `parts`       all parts of the name have vectors, which are averaged; parts are separated by spaces and the signs
               _ - / , ( ) &
-`singular`    the name is a plural whose singular is a word of the file; or all its parts have vectors if singulars
-              replace the plurals without a vector. Singulars are found by the file of WordNet's exceptions, if the
-              source has it, then by WordNet's rules for endings (`formats/parents/wordnet.py`) and by `oes` -> `o`
-`some parts`  only some parts have a vector, or a singular with a vector; the mean of these vectors is used
-`missing`     no vector
+`singular`    the name is a plural whose singular is a word of the file; or all parts of the name have vectors if
+              singulars replace the plurals without a vector, and the vectors of the parts are averaged
+`some parts`  only some parts of the name, or their singulars, have vectors, which are averaged
+`missing`     no other rule yields a vector
+
+Singulars are first looked up in the file of WordNet's exceptions, if the source has it. Others are formed by WordNet's
+rules for endings (`formats/parents/wordnet.py`), and by replacing the ending `oes` by `o`.
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
 brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
@@ -75,16 +77,17 @@ class LabelRule:
         return {word for way in ways for names in way for name in names for word in cases(name)}
 
     def text_of(self, label: str) -> tuple[str, str]:
-        """Return the rule that gives a label's text, and the text, for a source that has a vector for every text.
+        """Return a pair (rule, text) for a label, for sources that have a vector for every text.
 
-        The text is the label's alias; without an alias, it is the label's name with spaces in place of underscores.
+        If the label has an alias, the rule is "alias", and the text is the alias. If not, the rule is "whole", and the
+        text is the label's name with spaces in place of underscores.
         """
         name = bare(label)
         alias = self._aliases.get(name.lower())
         return ("whole", composed(name.replace("_", " "))) if alias is None else ("alias", alias)
 
     def find_text(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
-        """Return the vector of a label's text (`text_of`)."""
+        """Return the vector of the text that `text_of` gives for a label."""
         rule, text = self.text_of(label)
         return LabelVector(rule, (text,), (), vectors[text]) if text in vectors else LabelVector("missing", (), (text,))
 
@@ -102,7 +105,10 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule with lists of names; in each list, the first name that has a vector enters the mean."""
+        """Yield pairs of a rule and lists of names.
+
+        In each list, the first name that has a vector is used. The label's vector is the mean of these vectors.
+        """
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())
@@ -140,7 +146,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return the spellings of a name in which its pieces are joined by one of the separators, or by nothing."""
+    """Return spellings of a name in which all spaces, hyphens and underscores become `_`, `-`, a space or nothing."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

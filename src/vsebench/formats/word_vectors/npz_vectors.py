@@ -1,11 +1,12 @@
-"""Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
+"""Read word vectors from a NumPy .npz file with the arrays `words` and `vectors`.
 
+For n words, the array `words` is text of shape (n,), and the array `vectors` contains numbers and has the shape (n, d).
 `np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. The whole file is read into
 memory.
 
-With `vectors` of shape (n, p, d), a word has several vectors, such as one for each prompt (a sentence with the word).
-Each vector is scaled to length 1, and the mean of a word's vectors is used. Vectors of zeros are left out, so a word
-can have fewer than p vectors.
+The shape of `vectors` can also be (n, p, d). Then a word has p vectors, such as one for each prompt (a sentence with
+the word). Each vector is scaled to length 1, and the mean of a word's vectors is used. Vectors of zeros are left out,
+so a word can have fewer than p vectors.
 """
 
 from collections.abc import Collection

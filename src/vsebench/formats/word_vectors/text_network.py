@@ -1,18 +1,18 @@
 """Compute label vectors with a text network in an ONNX file, such as CLIP's text tower.
 
-Each prompt, a sentence with a label's name in place of `{}`, is divided into tokens, which the network turns into a
-vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
+A prompt is a sentence with a label's name in place of `{}`. It is divided into tokens, and the network turns the tokens
+into a vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
 
-- The tokeniser is a file tokenizer.json in the format of the Python package `tokenizers`. For CLIP, it must add the
-  tokens that mark the start and the end of a text, as files published with models do. Texts with more tokens than the
-  network takes are truncated.
-- The input of the network is an array (n, length) of whole numbers, the token ids; shorter texts are padded with zeros.
-  If the length is not fixed, texts are padded to the longest text of a batch. An optional second input,
-  `attention_mask`, is 1 for tokens and 0 for padding.
-- The output is (n, d): a vector for each text.
+- The tokeniser is read from a file tokenizer.json in the format of the Python package `tokenizers`. For CLIP, it must
+  add the tokens that mark the start and the end of a text, as the files published with the models do. Texts with more
+  tokens than the network takes are truncated.
+- The input of the network is an array of token ids, (n, length) whole numbers, with one row per text. Shorter texts are
+  padded with zeros. If the network does not fix the length, texts are padded to the length of the longest text in a
+  batch. An optional second input, `attention_mask`, is 1 for tokens and 0 for padding.
+- The output of the network is an array (n, d), with one vector per text.
 
-Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, section
-3.1.4, on several prompts.
+Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021; section
+3.1.4 describes the use of several prompts.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,10 +39,10 @@ MASK = "attention_mask"
 
 
 class Options(Strict):
-    """Options: a text network."""
+    """The text network, its tokeniser and the prompts."""
 
     file: str = Field(pattern=r"\.onnx$")  # the network: a name that the configuration lists under `files`, or a path
-    tokenizer: str = Field(pattern=r"\.json$")  # its tokenizer.json: a name or a path, as for `file`
+    tokenizer: str = Field(pattern=r"\.json$")  # the network's tokenizer.json: a name or a path, as for `file`
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     prompts: list[str] = Field(default=["a photo of a {}."], min_length=1)  # sentences with {} in place of the label
     length: int = Field(default=77, ge=1)  # the largest number of tokens of a text, if the network does not fix it
@@ -95,12 +95,15 @@ class TextNetwork:
 
     Attributes
     ----------
-    path : the file
+    path : path of the ONNX file
     length : the largest number of tokens of a text
     """
 
     def __init__(self, path: Path, output: str, length: int) -> None:
-        """Load a network; raise a `UserError` if its file, inputs or output are not valid."""
+        """Load a network; raise a `UserError` if its file, inputs or output are not valid.
+
+        `length` is the largest number of tokens of a text, for a network that does not fix this number.
+        """
         # One thread, so that vectors do not depend on the number of threads.
         self._session, _ = load_network(path, output, threads=1)
         self.path, self._output = path, output
@@ -117,7 +120,7 @@ class TextNetwork:
         self.length = self._fixed or length
 
     def __call__(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
-        """Return the vectors of texts, (n, d), given the token ids of each text."""
+        """Return the vectors of n texts, (n, d), given the token ids of each text."""
         parts = even_chunks(len(tokens), self._batch or BATCH)
         return np.concatenate([self._run(tokens[start:stop]) for start, stop in parts])
 

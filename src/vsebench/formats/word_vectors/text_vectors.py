@@ -1,12 +1,13 @@
 """Read word vectors from a text file: each line has a word and its numbers, separated by single spaces.
 
-    GloVe       no header:                                         word 0.1 -0.2 ...
-    word2vec    a header: numbers of words and dimensions:          1500 300
-    fastText    (.vec files) the same header, and a space at the end of each line
+    GloVe       no header; each line looks like `word 0.1 -0.2 ...`
+    word2vec    the first line is a header with the number of words and the number of dimensions, such as `1500 300`
+    fastText    (.vec files) the same header as word2vec, and a space at the end of each line
 
-- The first line is a header if it consists of two whole numbers; the second must be the number of values in most of the
-  next lines. (But if those lines have one value, and the second number is not 1, the first line is a word and its
-  value.) The header's number of words must be right, so that a truncated file is detected.
+- The first line is a header if it consists of two whole numbers. There is one exception: if most of the next lines have
+  only one value, and the second whole number is not 1, then the first line is a word and its value.
+- The header's number of dimensions must be the number of values in most of the next lines. The header's number of words
+  must be right, so that a truncated file is detected.
 - A word may contain spaces (in the vectors of Common Crawl, `. . .` is a word), so a line is split from its end.
 - Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
   line (U+0085), where Python's `str.split` and `str.splitlines` would split it.

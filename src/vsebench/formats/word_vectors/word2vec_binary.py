@@ -4,8 +4,8 @@ r"""Read word vectors in word2vec's binary format: the numbers of words and dime
     word, a space, 300 float32 (little-endian), \n
 
 - Some programs do not write the line break after a vector, so the next byte is skipped only if it is a line break.
-- A word ends at the first space. It need not be UTF-8 (some words of Google News are not). `_` joins the words of
-  a phrase.
+- A word ends at the first space. It need not be UTF-8 (in the vectors of Google News, some words are not). `_` joins
+  the words of a phrase.
 - The header's number of words must be right, so that a truncated file is detected. If a word occurs twice, its first
   vector counts.
 

@@ -1,8 +1,8 @@
 """Options that the readers of word vectors share, and functions that open a file and collect vectors.
 
 A file is read once from start to end, and only the needed words are kept, so it need not fit into memory. Compression
-(gzip or zip) is recognised by the first bytes, not by the name. Words are compared as UTF-8 bytes, since some files
-contain words that are not valid UTF-8.
+(gzip or zip) is recognised by the first bytes, not by the name. Words are compared as bytes, since some files contain
+words that are not valid UTF-8.
 """
 
 import gzip
@@ -27,9 +27,9 @@ MOST_DIMENSIONS = 100_000
 
 
 class FileOptions(Strict):
-    """Options: a file of word vectors."""
+    """The file of word vectors."""
 
-    file: str  # a name that the configuration lists under `files`, or a path
+    file: str  # the file of word vectors: a name that the configuration lists under `files`, or a path
     member: str | None = None  # the file to read in a zip archive of several files
 
 
@@ -40,8 +40,8 @@ class VectorsRead:
     Attributes
     ----------
     vectors : word -> (d,) float32; words whose vector is zero are left out
-    dimensions : d, even if no word was found
-    repeated : the needed words that occur more than once in the file; their first vector counts
+    dimensions : d, the length of the file's vectors; it is given even if the file contains none of the needed words
+    repeated : the needed words that occur more than once in the file; the first vector of each is used
     """
 
     vectors: dict[str, NDArray[np.float32]]
@@ -59,7 +59,7 @@ class Kept:
         self._repeated: dict[str, None] = {}
 
     def needs(self, word: bytes) -> bool:
-        """Return whether the vector of a word is still needed; a repeated word is noted."""
+        """Return whether a word is needed and has no vector yet; if it has one, the word is noted as repeated."""
         name = self._needed.get(word)
         if name in self._vectors:
             self._repeated[name] = None
@@ -81,10 +81,11 @@ class Kept:
 
 
 def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return a word's vector, (d,): the mean of the vectors of its prompts, (p, d), each scaled to length 1.
+    """Return the mean of the vectors of a word's prompts, after each vector is scaled to length 1.
 
-    Vectors of zeros are left out; if none is left, the result is zero. If a number or the length of a vector is not
-    finite, the result is NaN.
+    The shape of `vectors` is (p, d), with one row per prompt. The shape of the result is (d,). Vectors of zeros are
+    left out; if all vectors are zero, so is the result. If a number or the length of a vector is not finite, the result
+    is NaN.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # no warnings about infinite lengths or quotients
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
@@ -102,8 +103,12 @@ def shown(word: bytes) -> str:
 def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
     """Open a file of words and decompress it if necessary; `member` is the file to read in a zip archive.
 
-    Raises a `UserError` if the file is missing or damaged (damage may be found only while the file is read); if a zip
-    archive lacks the member, or has several members and none is named; or if the file is a fastText model (.bin).
+    Raises a `UserError` if
+
+    - the file is missing or damaged (damage may be found only while the file is read),
+    - the file is a zip archive that lacks the member, or that has several members while `member` is None,
+    - `member` is given, but the file is not a zip archive, or
+    - the file is a fastText model (.bin).
     """
     with ExitStack() as stack:
         try:

@@ -1,1 +1,1 @@
-"""Methods that other programs train; the scores of their models are read from a file."""
+"""Models that other programs train; the models' scores are read from a file."""

@@ -26,13 +26,15 @@ OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")
 
 
 def fill(command: str, problem: str, scores: str, **values: object) -> str:
-    """Replace {problem}, {scores} and the names in `values` in a command; other braces stay, as shells use them too.
+    """Replace {problem}, {scores} and, for every name in `values`, {name} in a command.
+
+    The replacements are quoted for the shell. Other braces are kept, because shells use braces too.
 
     Parameters
     ----------
     problem : the folder that replaces {problem}
-    scores : path of the file of scores without its suffix; it replaces {scores}, with .csv added unless a suffix
-        follows {scores}
+    scores : path, without suffix, of the file of scores, which replaces {scores}; if no suffix follows {scores} in the
+        command, .csv is added
     values : name -> the value that replaces {name}
     """
     command = WRITTEN.sub(lambda match: shlex.quote(f"{scores}{match[1] or '.csv'}"), command)
@@ -49,8 +51,8 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
     Parameters
     ----------
     packages : the virtual environment to run the command in, if any
-    own_python : whether `python` may be the Python that runs this package; false with conda, where `python` is that of
-        the conda environment
+    own_python : whether `python` in the command may start the Python that runs this package; this is false with conda,
+        so that `python` starts the Python of the conda environment
     """
     variables = {key: value for key, value in os.environ.items() if key not in OWN}
     path = variables.get("PATH", os.defpath).split(os.pathsep)
@@ -64,7 +66,10 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
 
 @contextmanager
 def scratch(beside: Path) -> Iterator[Path]:
-    """Yield a new folder next to a file; it is deleted at the end of the block or, after a kill, by the next run."""
+    """Yield a new folder next to the file `beside`, and delete the folder at the end of the `with` block.
+
+    If the process is killed within the block, the next run deletes the folder.
+    """
     folder = beside.parent / f".{beside.stem}.{os.getpid()}.tmp.d"
     folder.mkdir(parents=True)
     try:
@@ -83,9 +88,9 @@ def run_and_keep(
     template : the command, with names in braces
     values : name -> value, for the names other than `problem` and `scores`
     folder : the folder in which the command runs
-    problem : the exported split
+    problem : the folder of the exported split
     variables : the command's environment variables
-    out : the file of scores to write; text files that belong to it are written next to it
+    out : path of the file of scores; the text files that belong to the scores are moved to the same folder
 
     Raises
     ------
@@ -102,7 +107,12 @@ def run_and_keep(
 
 
 def keep_scores(written: Path, problem: Path, out: Path) -> None:
-    """Check a file of scores against an exported split, and move it, with the hash of the split, to `out`."""
+    """Check a file of scores against the exported split in the folder `problem`, and move the file to `out`.
+
+    The text files that belong to the scores are moved too. If the command has not written a text file with the hash of
+    the split, this file is copied from `problem`. A `UserError` is raised if the file of scores is missing or does not
+    fit the split.
+    """
     if not written.is_file():
         raise UserError("the command ended without an error, but it has not written the file for {scores}")
     split = written.with_suffix(".split.txt")
@@ -120,7 +130,7 @@ def keep_scores(written: Path, problem: Path, out: Path) -> None:
 def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
     """Check the scores that a command in a container wrote into the folder `ran`, and copy them to the file `out`.
 
-    Returns the command's time and memory, which Snakemake measured (`benchmark`, a table next to the folder).
+    Returns the command's time and memory. Snakemake measured them, and wrote them to the table `<ran>.tsv`.
     """
     with scratch(out) as temporary:
         shutil.copytree(ran, temporary, dirs_exist_ok=True)
@@ -134,7 +144,7 @@ def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
 
 
 def in_words(status: int) -> str:
-    """Return how a failed command ended.
+    """Describe how a failed command ended, given its exit status or minus the number of the signal that ended it.
 
     >>> in_words(2), in_words(-9)
     ('ended with exit status 2', 'was killed by SIGKILL, often because memory ran out')

@@ -1,4 +1,4 @@
-"""Models that consist of scores for some images of a data set, computed by another program."""
+"""Models that consist of scores that another program computed for some images of a data set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class ScoreMatrix(Model):
 
     Attributes
     ----------
-    row_of_image : (n_images,) int32, the row of each image of the data set; -1 for an image without scores
+    row_of_image : (n_images,) int32: for each image of the data set, its row in `score`, or -1 if it has no scores
     score : (n_rows, n_labels) float32
     """
 
@@ -54,9 +54,9 @@ class ScoreVectors(Embedded):
 
     Attributes
     ----------
-    row_of_image : (n_images,) int32, the row of each image of the data set; -1 for an image without a vector
-    image : (n_rows, K) float32
-    label : (n_labels, K) float32
+    row_of_image : (n_images,) int32: for each image of the data set, its row in `image`, or -1 if it has no vector
+    image : (n_rows, K) float32, the vectors of images
+    label : (n_labels, K) float32, the vectors of labels
     """
 
     kind: ClassVar[str] = "score_vectors"
@@ -85,15 +85,15 @@ class ScoreVectors(Embedded):
 
 @dataclass(frozen=True)
 class ScoreLists(Model):
-    """A list of scored labels for each image; all other labels have the same score, below all listed scores.
+    """Lists of scored labels for some images; all other labels have the same score, below all listed scores.
 
     Attributes
     ----------
     size : number of labels of the data set
-    row_of_image : (n_images,) int32, the row of each image of the data set; -1 for an image without a list
-    offsets : (n_rows + 1,) int64, where the list of each row starts
-    label : (n_listed,) uint16 or int32, the listed labels, each once per row
-    score : (n_listed,) float32
+    row_of_image : (n_images,) int32: for each image of the data set, the number of its list, or -1 if it has no list
+    offsets : (n_rows + 1,) int64: list number r is at offsets[r]:offsets[r + 1] in `label` and `score`
+    label : (n_listed,) uint16 or int32, the listed labels; a list contains a label at most once
+    score : (n_listed,) float32, the scores of the listed labels
     """
 
     kind: ClassVar[str] = "score_lists"
@@ -142,7 +142,7 @@ class ScoreLists(Model):
 
 
 def check_rows(row_of_image: Ids, n_rows: int) -> None:
-    """Raise a `ValueError` unless all row numbers are below `n_rows`, or -1."""
+    """Raise a `ValueError` unless `row_of_image` contains int32 numbers from -1 to `n_rows` - 1."""
     in_range = row_of_image.size == 0 or -1 <= row_of_image.min() <= row_of_image.max() < n_rows
     if row_of_image.ndim != 1 or row_of_image.dtype != np.int32 or not in_range:
         raise ValueError(f"row_of_image: must be int32 numbers from -1 to {n_rows - 1}")

@@ -47,7 +47,8 @@ class OutsideScores(Control):
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels.
 
-    The list of a test image may lack some or all candidate labels, but at least one list must contain a candidate.
+    If the file contains lists of scored labels, the list of a test image may lack some or all candidate labels. At
+    least one list of a test image must contain a candidate label.
     """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
@@ -66,7 +67,10 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
 
 
 def has_candidate(scores: Scores, lists: ScoredLists, names: Names, parts: Parts) -> Mask:
-    """Return whether the list of each test image has a candidate label, one bool for each test image in the file."""
+    """Return a mask that states which lists of test images contain a candidate label.
+
+    The mask has one bool for each test image in the file of scores, in the order of the file.
+    """
     is_test = is_one_of(scores.ids, names.images, parts.test)
     listed = is_one_of(scores.labels, names.labels, parts.candidates)[lists.label]
     has: Mask = np.logical_or.reduceat(listed, lists.start[:-1])[is_test]  # no list in a file is empty
@@ -74,16 +78,17 @@ def has_candidate(scores: Scores, lists: ScoredLists, names: Names, parts: Parts
 
 
 def is_one_of(given: list[str], names: list[str], wanted: Mask) -> Mask:
-    """Return, for each given name, whether it is that of a wanted image or label, (n,) bool.
+    """Return a mask that states which names in `given` belong to a wanted image or label.
 
-    Names are compared, not numbers, because an image that two joined data sets share has one name and two numbers.
+    `names` are the names of all images or labels of the data set, and `wanted` is a mask of `names`. Names are
+    compared, not numbers, because an image that two joined data sets share has one name and two numbers.
     """
     known = {names[index] for index in np.flatnonzero(wanted)}
     return np.array([name in known for name in given], dtype=np.bool_)
 
 
 def check_all_there(names: list[str], needed: Mask, given: list[str], what: str) -> None:
-    """Raise a `UserError` that begins with `what` if a needed name is not among those given."""
+    """Raise a `UserError` that begins with `what` if `given` lacks a name that the mask `needed` selects in `names`."""
     present = set(given)
     missing = [names[index] for index in np.flatnonzero(needed) if names[index] not in present]
     if missing:
@@ -116,7 +121,8 @@ def model_of(scores: Scores, names: Names) -> Model:
 def _lists_of(values: ScoredLists, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
     """Return the lists of the data set's images, without labels of other data sets.
 
-    There can be tens of millions of listed labels, so arrays of them are made only where they are needed.
+    For each image or label of the file, `image_of` and `label_of` contain its number in the data set, or -1. There can
+    be tens of millions of listed labels, so arrays of this length are created only where they are needed.
     """
     lengths, given, score = np.diff(values.start), values.label, values.score
     if (image_of < 0).any() or (label_of < 0).any():
@@ -129,7 +135,10 @@ def _lists_of(values: ScoredLists, image_of: Ids, label_of: Ids, row_of_image: I
 
 
 def index_of(given: list[str], names: list[str]) -> Ids:
-    """Return the index in `names` of each given name, (n,) int32; -1 for a name that `names` lacks."""
+    """Return the index in `names` of each name in `given`, as an int32 array.
+
+    The index is -1 for a name that `names` lacks. If a name occurs twice in `names`, its last index is returned.
+    """
     index = {name: number for number, name in enumerate(names)}
     return np.array([index.get(name, -1) for name in given], dtype=np.int32)
 
