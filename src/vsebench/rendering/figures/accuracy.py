@@ -9,7 +9,10 @@ from vsebench.rendering.results import Results, best_sentence, leading_metric
 
 
 class Accuracy(FigureKind):
-    """One panel per metric, with a dot and an interval for each method, and a line for each oracle."""
+    """A figure of a few metrics on one task, with one panel per metric.
+
+    A panel has a dot and an interval for each method, and a line for each oracle.
+    """
 
     needs = ("summary", "datasets")
     made_for = "task"
@@ -48,7 +51,10 @@ class Accuracy(FigureKind):
 
 
 class Overview(FigureKind):
-    """One panel per task, with a dot and an interval for each method, and a line for each oracle."""
+    """A figure of the leading metric (see `results.leading_metric`) on every task, with one panel per task.
+
+    A panel has a dot and an interval for each method, and a line for each oracle.
+    """
 
     needs = ("summary", "datasets")
     made_for = "run"

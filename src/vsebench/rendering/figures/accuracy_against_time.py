@@ -1,4 +1,4 @@
-"""Draw the leading metric of each task against the seconds of training, and the Pareto front of the methods."""
+"""Draw the accuracy of the methods against their training time, and mark the Pareto front."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,10 @@ LINE_OF_LEGEND = 0.15  # height of a line of the legend in inches
 
 
 class AccuracyAgainstTime(FigureKind):
-    """One panel per task, one dot per method; a line joins the methods on the Pareto front."""
+    """A figure of accuracy against training seconds, with one panel per task and one dot per method.
+
+    The accuracy is the metric that `leading_metric` returns for a task. A line joins the methods on the Pareto front.
+    """
 
     needs = ("summary", "timing", "history", "datasets")
     made_for = "run"
@@ -73,7 +76,10 @@ class AccuracyAgainstTime(FigureKind):
 
 
 def points(results: Results, task: Task) -> dict[str, Point]:
-    """Return the training seconds and the leading metric of each timed competitor on a task, except controls."""
+    """Return the training seconds and the value of the leading metric for each method on a task.
+
+    Oracles, controls and methods that were not timed are left out.
+    """
     accuracy, timing, history = results.accuracy(task), at(results.timing, task), at(results.history, task)
     metric = leading_metric(results, task)
     of_methods = {}
@@ -88,14 +94,20 @@ def points(results: Results, task: Task) -> dict[str, Point]:
 
 
 def front_of(results: Results, task: Task, of_methods: Mapping[str, Point]) -> list[str]:
-    """Return the Pareto front of a task's methods; empty if neither large nor small values of the metric are better."""
+    """Return the methods on the Pareto front of a task, given the point of each method.
+
+    The list is empty if neither large nor small values of the leading metric are better.
+    """
     sign = load_metric(leading_metric(results, task)).sign
     signed = {method: (seconds, sign * value) for method, (seconds, value) in of_methods.items()}
     return front(signed) if sign else []
 
 
 def front(of_methods: Mapping[str, Point]) -> list[str]:
-    """Return the Pareto front: the methods that no other method dominates in time and metric.
+    """Return the methods on the Pareto front, given the seconds and the metric of each method.
+
+    A method is on the front unless another method is at least as good in both respects and better in one. Fewer seconds
+    and larger values of the metric are better.
 
     >>> front({"slow": (9.0, 0.5), "fast": (1.0, 0.4), "worse": (2.0, 0.3), "slower": (9.5, 0.5)})
     ['slow', 'fast']

@@ -1,4 +1,4 @@
-"""Dots for labels: F1, or the correlation of a label's predicted thresholds with the difficulty of the images."""
+"""Draw a dot for each label: its F1, or the correlation of its predicted thresholds with the images' difficulty."""
 
 import polars as pl
 from pydantic import Field, model_validator
@@ -11,11 +11,11 @@ from vsebench.rendering.results import Results, at
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task, with a row for each of the most frequent labels; a row has one dot per method."""
+    """A figure of the F1 of the most frequent labels: one panel per task, one row per label, one dot per method."""
 
     needs = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # each a "method/decision"; no method occurs twice
+    entries: list[str] = Field(min_length=1)  # each is a "method/decision"; no method occurs twice
     most_frequent: int = Field(default=10, ge=1)  # number of labels in a panel
 
     @model_validator(mode="after")
@@ -63,7 +63,7 @@ class F1OfLabels(FigureKind):
         return figure
 
     def shown(self, results: Results) -> pl.DataFrame:
-        """Return the rows of `label_scores` for those of the `entries` that the run has."""
+        """Return the rows of the analysis `label_scores` that belong to one of the figure's `entries`."""
         return results.analysis("label_scores").filter(
             pl.any_horizontal(
                 (pl.col("method") == entry.variant) & (pl.col("decision") == entry.decision)
@@ -82,12 +82,16 @@ class F1OfLabels(FigureKind):
 
 
 class ThresholdsAndDifficulty(FigureKind):
-    """One panel per task: each label's correlation of threshold and difficulty, mean over seeds, in ascending order."""
+    """A figure of the correlation of predicted thresholds with the difficulty of images.
+
+    There is one panel per task. A panel has a dot for each label, which shows the label's mean correlation over seeds.
+    The dots are in ascending order of the correlation.
+    """
 
     needs = ("thresholds_and_difficulty", "datasets")
 
     entry: str  # a "method/decision"
-    # methods whose scores are log odds; the panel of a task uses the first of them that the task has
+    # methods whose scores are log odds; a panel uses the first of them that has results on the panel's task
     references: list[str] = Field(min_length=1)
 
     def variants_read(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Draw a forest plot of tests of claims: effects with intervals, grouped by claim, and a line for no effect."""
+"""Draw a forest plot of tests of claims: effects with intervals, grouped by claim, and a line at "no effect"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,10 @@ PANELS = (DIFFERENCES, RATIOS)
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios, with one effect for each claim of a paper and each kind of data."""
+    """A forest plot of the effects on which the claims of one paper are judged.
+
+    One panel shows differences and another shows ratios. A panel has one effect for each claim and each kind of data.
+    """
 
     needs = ("claims", "datasets")
     section = None
@@ -121,7 +124,10 @@ class EffectsOfClaims(FigureKind):
 
 
 def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tuple[str, list[Line]]]:
-    """Return the claims in one panel, each with its tests that have a verdict, the largest effect first."""
+    """Return the claims of a paper that one panel shows, each with its tests.
+
+    Only tests with a verdict and an effect are returned. The tests of a claim are sorted by effect, the largest first.
+    """
     judged_tests = []
     for claim, tests in claims_of(claim_lines(results, paper)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
@@ -133,7 +139,9 @@ def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tu
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the distance between tests (up to `LINE`) and the gap around a claim (up to `GAP`) that fit into `inches`.
+    """Return the distance between tests and the gap around the tests of a claim, in inches.
+
+    All tests then fit into a height of `inches`. The distance is at most `LINE`, and the gap is at most `GAP`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])
@@ -143,7 +151,10 @@ def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
 
 
 def bounds_of(test: Line) -> list[float]:
-    """Return the bounds by which a test is judged, except "no effect" and the largest possible difference."""
+    """Return the bounds of a test that the figure shows.
+
+    A bound is left out if its absolute value is 0 or 1, which means "no effect" or the largest possible difference.
+    """
     bounds = (test["bound_low"], test["bound_high"])
     return [bound for bound in bounds if bound is not None and abs(bound) not in (0, 1)]
 
@@ -151,7 +162,11 @@ def bounds_of(test: Line) -> list[float]:
 def draw(
     axis: Axes, claims: Sequence[tuple[str, list[Line]]], panel: Panel, inches: float, line: float, gap: float
 ) -> None:
-    """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
+    """Draw the tests of all claims in one panel, the first claim on top.
+
+    The unit of the vertical axis is one inch. The panel is `inches` high, `line` is the distance between two tests, and
+    `gap` is the space around the tests of a claim.
+    """
     top, middles = 0.0, []
     for _, tests in claims:
         for number, test in enumerate(tests):
@@ -181,7 +196,10 @@ def draw_test(axis: Axes, test: Line, y: float) -> None:
 
 
 def scale(axis: Axes, panel: Panel, values: Sequence[float]) -> None:
-    """Set the scale of the horizontal axis, so that it includes the values and the line of "no effect"."""
+    """Set the scale and the limits of the horizontal axis.
+
+    The limits include the line at "no effect" and all `values` that the scale can show.
+    """
     from vsebench.rendering import drawing
 
     values = [panel.no_effect, *values]

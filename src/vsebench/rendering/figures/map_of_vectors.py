@@ -1,4 +1,7 @@
-"""Draw images and labels in one plane: test images with exactly one of a few labels, and these labels' names."""
+"""Draw the vectors of images and labels in one plane.
+
+A panel shows a few labels with their names, and the test images that have exactly one of these labels.
+"""
 
 import polars as pl
 from pydantic import Field
@@ -12,7 +15,7 @@ NAME_SIZE = (40, 8)  # width and height of a name, in points
 
 
 class MapOfVectors(FigureKind):
-    """One panel per method and task on real data."""
+    """A map of images and labels, with one panel for each method on each task with real data."""
 
     needs = ("map_of_vectors", "datasets")
 
@@ -79,9 +82,11 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
 
 def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]]:
-    """Return on which side of each point its name is (1: right, -1: left), and how far to move the name down.
+    """Return the place of each point's name as a pair (side, distance).
 
-    The names of the left half of the points are on the left. On each side, names do not overlap.
+    The side is 1 (right) or -1 (left). Names of points with an x below the median are on the left, all others on the
+    right. The distance, in typographic points, states how far to move the name down so that names on one side do not
+    overlap.
 
     points : x and y of the points, in typographic points; a name has the size `NAME_SIZE`
     """
@@ -99,7 +104,10 @@ def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return up to `number` labels, frequent ones first; skip a label if half of its images have a chosen label."""
+    """Return up to `number` labels that share few images, given the labels of each image.
+
+    Frequent labels are chosen first. A label is skipped if at least half of its images have a label chosen before.
+    """
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

@@ -1,10 +1,12 @@
 """Critical-difference diagram: the methods' mean ranks over data sets, with Nemenyi's critical difference.
 
-Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two of k methods
-differ if their mean ranks over N data sets differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 %
-point of the studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). Seeds and protocols of
-one data set share its images, so they are not independent replicates. Therefore, a metric is averaged over seeds, and
-ranks over protocols.
+If k methods are ranked on N data sets, two of them differ significantly if the difference of their mean ranks is larger
+than the critical difference CD = q sqrt(k (k + 1) / (6 N)). Here, sqrt(2) q is the upper 5 % point of the studentized
+range of k groups with infinite degrees of freedom. Source: Demsar, "Statistical Comparisons of Classifiers over
+Multiple Data Sets", JMLR 7, 2006.
+
+Results of several seeds or protocols on one data set use the same images, so they are not independent replicates.
+Therefore, a metric is averaged over seeds, and ranks are averaged over protocols.
 """
 
 from collections.abc import Collection, Mapping
@@ -29,7 +31,7 @@ NUMBERED = 20  # with more methods, only some ranks on the axis are numbered
 
 
 class MeanRanks(FigureKind):
-    """An axis of mean ranks with the methods' names, and bars that join methods that do not differ significantly."""
+    """A diagram of the methods' mean ranks, in which bars join methods that do not differ significantly."""
 
     needs = ("metrics", "datasets")
     made_for = "run"
@@ -75,7 +77,7 @@ class MeanRanks(FigureKind):
 
 @dataclass(frozen=True)
 class Ranking:
-    """Methods from best to worst with their mean ranks (1 is best)."""
+    """The methods and their mean ranks, sorted from the best rank (1 is best) to the worst."""
 
     methods: list[str]
     ranks: list[float]
@@ -87,7 +89,11 @@ class Ranking:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest sequences of two or more methods that count as equal, each given by its first and last method."""
+        """The groups of methods that count as equal, as pairs (first, last) of positions in `methods`.
+
+        A group has at least two methods, and the mean ranks of its first and last method differ by at most the critical
+        difference. Groups that are part of a larger group are left out.
+        """
         groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
             last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)
@@ -104,8 +110,8 @@ def critical_difference(k: int, n_datasets: int) -> float:
 def range_quantile(k: int) -> float:
     """Return the upper 5 % point of the range of `k` independent standard normal numbers.
 
-    With z as the largest number, the range is below q if the k - 1 others are between z - q and z. `scipy.stats` also
-    has this distribution, but importing that module would delay the planning of every run by a second.
+    Let z be the largest number. The range is below q if the other k - 1 numbers are between z - q and z. `scipy.stats`
+    also has this distribution, but importing that module would delay the planning of every run by a second.
 
     >>> round(range_quantile(3), 3)
     3.314
@@ -123,7 +129,11 @@ def range_quantile(k: int) -> float:
 
 
 def can_differ(methods_of: Mapping[Task, Collection[str]]) -> bool:
-    """Return whether the largest possible difference of mean ranks (k - 1 for k methods) is significant."""
+    """Return whether mean ranks can differ significantly, given the methods of each task.
+
+    The largest possible difference is k - 1 for k methods. The result is True if this is more than the critical
+    difference, and False if there are no methods to rank (see `common_methods`).
+    """
     common = common_methods(methods_of)
     if common is None:
         return False
@@ -132,11 +142,11 @@ def can_differ(methods_of: Mapping[Task, Collection[str]]) -> bool:
 
 
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
-    """Return the methods to rank and the tasks that have all of them; None if there are no such methods.
+    """Return the methods to rank and the tasks that have all of them, or None if there are no such methods.
 
-    The methods are all methods of one task; there must be at least two of them, and two data sets that have them all.
-    If tasks have different methods, for example because only some tasks have image features, the chosen task is the one
-    for which the number of methods times the number of data sets that have them all is largest.
+    The methods are all methods of one task. There must be at least two of them, and at least two data sets that have
+    them all. Tasks can have different methods, for example because only some tasks have image features. Then the task
+    is chosen for which the number of methods times the number of data sets that have them all is largest.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [
@@ -149,9 +159,11 @@ def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozense
 
 
 def mean_ranks(rows: pl.DataFrame) -> Ranking:
-    """Rank methods on each task of `common_methods`; ties share their mean rank.
+    """Return the mean ranks over data sets of the methods that `common_methods` chooses.
 
-    `rows` contains the values of the metric by which the methods are ranked, from the table of metrics.
+    On each task, the methods are ranked by their means over seeds, and methods with equal means share their mean rank.
+    The ranks are then averaged over the protocols of each data set, and after that over data sets. `rows` contains the
+    values of the metric by which the methods are ranked, from the table of metrics.
     """
     common = common_methods(methods_by_task(rows))
     assert common is not None, "see MeanRanks.is_empty"
@@ -180,12 +192,15 @@ def _datasets(tasks: Collection[Task]) -> list[str]:
 
 
 def ranking_of(results: Results) -> Ranking:
-    """Return the mean ranks of the competitors."""
+    """Return the mean ranks of a run's methods, without oracles."""
     return mean_ranks(metrics_ranked(results))
 
 
 def metrics_ranked(results: Results) -> pl.DataFrame:
-    """Return the rows of the metric by which the competitors are ranked, for all tasks and seeds."""
+    """Return the values from which the mean ranks are computed, as rows of the table of metrics.
+
+    These are the values of the metric `ranked_by` for all methods except oracles, on all tasks and with all seeds.
+    """
     competitors = results.competitors_of(results.metrics)
     return results.metrics.filter(pl.col("metric") == ranked_by(results), pl.col("method").is_in(competitors))
 

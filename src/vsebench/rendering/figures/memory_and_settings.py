@@ -26,9 +26,11 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task: the memory of all methods, and the metric of one method against each varied setting.
+    """A figure of the methods' peak memory, and of how a metric of one method depends on its settings.
 
-    Only tasks on which `method` was timed are shown. If one page cannot show a row for each, all tasks share one row.
+    There is a row of panels for each task on which `method` was timed. The first panel of a row shows the memory of all
+    methods. Each other panel shows the metric of `method` against one setting. If the rows do not fit on one page, all
+    tasks share one row.
     """
 
     needs = ("timing", "sweeps", "datasets")
@@ -95,7 +97,10 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw all tasks in one row of panels, with a marker per task; a task's means are divided by their maximum."""
+        """Draw all tasks in one row of panels, with a different marker for each task.
+
+        In the panel of a setting, the means of each task are divided by the largest of them.
+        """
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 
@@ -154,7 +159,7 @@ class MemoryAndSettings(FigureKind):
 
 
 def draw_memory(axis: Axes, results: Results, timing: pl.DataFrame, methods: Sequence[str]) -> None:
-    """Draw one bar per method."""
+    """Draw the peak memory of each method as a bar."""
     from matplotlib.ticker import MaxNLocator
 
     from vsebench.rendering import drawing, style
@@ -167,13 +172,16 @@ def draw_memory(axis: Axes, results: Results, timing: pl.DataFrame, methods: Seq
 
 
 def peak_memory(timing: pl.DataFrame, method: str) -> float:
-    """Return the peak memory of a method's training process in MiB, median over repeats; NaN if not measured."""
+    """Return a method's peak memory in training in MiB (median over repeats), or NaN if it was not measured."""
     peak = timing.filter(method=method)["peak_rss_bytes"].median()
     return peak / 2**20 if isinstance(peak, float) else float("nan")
 
 
 def over_seeds(sweep: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, minimum and maximum over the seeds for each value of a sweep, and whether a limit stopped a fit."""
+    """Return the mean, minimum and maximum of a metric over seeds for each value of a setting.
+
+    `sweep` contains the values on one task. The column `stopped` states whether a limit stopped one of the fits.
+    """
     test, stopped = pl.col("test"), pl.col("at_limit").fill_null(value=False).any()
     return sweep.group_by("value").agg(mean=test.mean(), low=test.min(), high=test.max(), stopped=stopped).sort("value")
 

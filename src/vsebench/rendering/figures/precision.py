@@ -1,4 +1,4 @@
-"""Draw lines of precision or recall: at cut-offs, over all pairs of image and label, or by label frequency."""
+"""Draw precision at cut-offs, precision over all pairs of image and label, or recall by label frequency."""
 
 from itertools import zip_longest
 
@@ -19,7 +19,10 @@ FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
 class PrecisionAtCutoffs(FigureKind):
-    """Two panels per task, or one if the data set has no table of siblings; one line per method."""
+    """A figure of precision@k and sibling precision@k against k, with one line per method.
+
+    A task has a panel for precision, and one for sibling precision if its data set has a table of siblings.
+    """
 
     needs = ("precision_at", "datasets")
 
@@ -59,7 +62,10 @@ class PrecisionAtCutoffs(FigureKind):
 
 
 class PooledPrecision(FigureKind):
-    """Two panels per task: raw scores, and scores normalised per image; one line per method."""
+    """A figure of precision against recall over all pairs of image and label, with one line per method.
+
+    Each task has a panel for raw scores, and a panel for scores that are normalised per image.
+    """
 
     needs = ("pooled_precision", "datasets")
 
@@ -110,7 +116,10 @@ class PooledPrecision(FigureKind):
 
 
 class LabelsByFrequency(FigureKind):
-    """One panel per task and one line for each of a few methods, from the most frequent labels to the rarest."""
+    """A figure of the recall of labels, from the most frequent labels to the rarest.
+
+    There is one panel per task, and one line for each method that `few_methods` chooses.
+    """
 
     needs = ("by_frequency", "summary", "datasets")
     made_for = "run"
@@ -148,7 +157,7 @@ class LabelsByFrequency(FigureKind):
         ).strip()
 
     def _choice(self, results: Results) -> str:
-        """Return a sentence on how the drawn methods were chosen; empty if all are drawn."""
+        """Return a sentence on how the drawn methods were chosen, or "" if all methods are drawn."""
         drawn, methods = few_methods(results), results.competitors_of(results.by_frequency)
         if len(drawn) == len(methods):
             return ""
@@ -171,10 +180,13 @@ class LabelsByFrequency(FigureKind):
 
 
 def few_methods(results: Results) -> list[str]:
-    """Return at most `MOST_LINES` methods, because more lines could not be told apart.
+    """Return the methods to draw, at most `MOST_LINES`, because more lines could not be told apart.
 
-    These are the first controls (usually random and popularity), the first other method of the run, which is usually
-    the one that the run is about, and the best methods: the best of each task, then the second best of each, and so on.
+    They are chosen in this order:
+
+    - the first `MOST_CONTROLS` controls (usually random and popularity)
+    - the first method of the run that is not a control, which is usually the method that the run is about
+    - the best method of each task, then the second best method of each task, and so on, without controls
     """
     methods = results.competitors_of(results.by_frequency)
     controls = [method for method in methods if results.outline.variants[method].role == "control"]

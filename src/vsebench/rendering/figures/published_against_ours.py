@@ -1,4 +1,4 @@
-"""Draw published numbers against ours: one panel per paper and unit, one dot per comparable printed cell."""
+"""Draw our numbers against the published numbers, with one panel for each paper and unit."""
 
 import polars as pl
 
@@ -10,7 +10,10 @@ UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """One dot per comparable number; if the dot lies on the diagonal, our number equals the published number."""
+    """A figure with one dot for each published number that can be compared with ours.
+
+    If a dot lies on the diagonal, our number equals the published number.
+    """
 
     needs = ("comparison", "datasets")
     made_for = "run"
@@ -51,7 +54,10 @@ class PublishedAgainstOurs(FigureKind):
 
 
 def draw(axis: Axes, results: Results, numbers: pl.DataFrame, in_seconds: bool) -> None:
-    """Draw the diagonal, and the comparisons of one paper's numbers in one unit."""
+    """Draw the diagonal, and a dot with an interval for each row of `numbers`.
+
+    `numbers` contains one paper's comparisons in one unit. If `in_seconds` is true, both axes are logarithmic.
+    """
     from vsebench.rendering import drawing, style
 
     look = style.looks(results)

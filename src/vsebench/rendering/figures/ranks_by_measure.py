@@ -1,4 +1,4 @@
-"""The order of the methods by several metrics: each method is a line through its ranks."""
+"""Draw the ranks of the methods by several metrics, with one line per method."""
 
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -22,12 +22,15 @@ CHARACTERS = 40  # number of characters across a panel
 
 
 class RanksByMeasure(FigureKind):
-    """One panel per task that has at least two of the methods: the metrics from left to right, rank 1 on top."""
+    """A figure of the ranks of methods by several metrics, with one panel per task.
+
+    A panel has the metrics from left to right, and rank 1 on top. Tasks with fewer than two methods are left out.
+    """
 
     needs = ("metrics", "datasets")
 
     methods: list[str] = Field(min_length=2)
-    metrics: list[str] = Field(min_length=2)  # in the order of the panel, from left to right
+    metrics: list[str] = Field(min_length=2)  # from left to right in a panel
 
     @field_validator("metrics")
     @classmethod
@@ -83,9 +86,10 @@ class RanksByMeasure(FigureKind):
         return [task for task in tasks if len(self.ranks(results, task)) > 1]
 
     def ranks(self, results: Results, task: Task) -> dict[str, list[float]]:
-        """Return the ranks of the methods of a task by each metric's mean over seeds; ties share their mean rank.
+        """Return the ranks of each method on a task, in the order of the figure's `metrics`.
 
-        Methods are in the order of their ranks by the first metric.
+        The methods are ranked by the mean of each metric over seeds. Methods with equal means share their mean rank.
+        The methods are in the order of their ranks by the first metric.
         """
         rows = at(results.metrics, task).filter(
             pl.col("method").is_in(self.methods), pl.col("metric").is_in(self.metrics), decision=""

@@ -17,9 +17,10 @@ from vsebench.rendering.timing import epoch_cell
 
 
 def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the validated epochs that every seed reached, with the mean training seconds up to each epoch.
+    """Return the epochs that every seed of a method reached, with the training seconds up to each epoch.
 
-    Later epochs are left out, because their mean would cover only the seeds that trained longer.
+    Epochs that only some seeds reached are left out, because their mean would cover only the seeds that trained longer.
+    Epochs without a value of the validation metric are left out, too.
 
     Parameters
     ----------
@@ -27,8 +28,8 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Rows of `history` with two more columns: `elapsed`, the training seconds up to the end of the epoch for the seed of
-    the row, and `training_seconds`, the mean of `elapsed` over seeds.
+    Rows of `history` with two more columns. The column `elapsed` contains the training seconds of the row's seed up to
+    the end of the epoch, and `training_seconds` contains the mean of `elapsed` over seeds.
     """
     selection = history.filter(pl.col("phase") == "selection").sort("method", "seed", "epoch")
     elapsed = pl.col("seconds").cum_sum().over("method", "seed")
@@ -44,7 +45,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
     """Return the epochs for which the number of labels tried per step was recorded.
 
-    These are the epochs of the phase `selection` or, if it has none, those of the phase `refit`.
+    Only epochs of the phase `selection` are returned. If there are none, the epochs of the phase `refit` are returned.
     """
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
@@ -52,7 +53,10 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def validation_metric(results: Results, task: Task) -> str:
-    """Return the title of the metric by which epochs were chosen; "metric" if there is not exactly one."""
+    """Return the title of the metric by which the best epochs on a task were chosen.
+
+    The title is "metric" if no metric or more than one was used.
+    """
     names = {
         entry["validation_metric"]
         for entry in results.settings
@@ -62,7 +66,10 @@ def validation_metric(results: Results, task: Task) -> str:
 
 
 class Convergence(FigureKind):
-    """The validation metric against epochs and seconds, with a line for each method that is trained in epochs."""
+    """A figure of the validation metric on one task, against epochs and against training seconds.
+
+    Both panels have a line for each method that is trained in epochs.
+    """
 
     needs = ("history", "settings", "datasets")
     made_for = "task"
@@ -115,7 +122,7 @@ class Convergence(FigureKind):
 
 
 class ValidationAgainstTime(FigureKind):
-    """The validation metric against training seconds: one panel per task, one line per method."""
+    """A figure of the validation metric against training seconds: a panel per task, a line per method."""
 
     needs = ("history", "settings", "datasets")
 
@@ -154,12 +161,15 @@ class ValidationAgainstTime(FigureKind):
 
 
 class CurvesOverEpochs(FigureKind):
-    """The loss or validation metric against epochs: a row of panels per task; each panel shows some of the methods."""
+    """A figure of the loss or the validation metric against epochs, with a row of panels for each task.
+
+    Each panel of a row shows some of the methods.
+    """
 
     needs = ("history", "settings", "datasets")
 
     quantity: Literal["loss", "validation"]  # the training loss, or the validation metric
-    panels: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)  # title -> methods of the run
+    panels: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)  # a panel's title -> its methods
 
     def applies(self, outline: Outline) -> bool:
         return bool(outline.tasks_with(*self._methods().intersection(outline.trained)))
@@ -223,7 +233,10 @@ class CurvesOverEpochs(FigureKind):
 
 
 class TrainingTime(FigureKind):
-    """Seconds per training epoch: one panel per task, with a dot and a range for each method that is timed there."""
+    """A figure of the seconds per training epoch, with one panel per task.
+
+    A panel has a dot and a range for each method that was timed on the task.
+    """
 
     needs = ("timing", "datasets")
     made_for = "run"
@@ -284,7 +297,10 @@ class TrainingTime(FigureKind):
 
 
 class Trials(FigureKind):
-    """Labels tried per step: a panel per task, a line per method that samples until a negative violates the margin."""
+    """A figure of the number of labels tried per training step, against epochs.
+
+    There is one panel per task, and one line for each method that samples labels until a negative violates the margin.
+    """
 
     needs = ("history", "datasets")
     made_for = "run"

@@ -1,4 +1,4 @@
-"""Wins and losses: how often one method has a higher metric than another, over tasks and seeds."""
+"""Draw how often one method is better than another, over tasks and seeds."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ WRITTEN = 20  # with more methods, squares are too small, so no numbers are writ
 
 
 class WinsAndLosses(FigureKind):
-    """A square for each pair of methods: the share of comparisons that the row's method wins."""
+    """A figure of the share of comparisons in which one method (a row) wins over another (a column)."""
 
     needs = ("metrics", "summary", "datasets")
     made_for = "run"
@@ -83,19 +83,24 @@ class WinsAndLosses(FigureKind):
 
 
 def number_of_tasks(results: Results, method: str) -> str:
-    """Return a suffix, such as " (2 of 3)", for the name of a method that was not run on all tasks; otherwise ""."""
+    """Return a suffix for the name of a method that was not run on all tasks, or "" for other methods.
+
+    For example, the suffix is " (2 of 3)" if the method was run on two of three tasks.
+    """
     tasks, ran = (results.tasks_of(frame) for frame in (results.metrics, results.metrics.filter(method=method)))
     return f" ({len(ran)} of {len(tasks)})" if len(ran) < len(tasks) else ""
 
 
 def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Count, over all tasks and seeds, how often each method wins over each other method.
+    """Count how often each method is better than each other method, on all tasks and with all seeds.
+
+    Methods are compared by the leading metric of a task (see `results.leading_metric`). A tie counts as half a win.
 
     Returns
     -------
-    methods : the competitors that are compared with another method, by decreasing number of wins minus losses
-    wins : (n_methods, n_methods) float64, of the row's method over the column's method
-    comparisons : (n_methods, n_methods) float64, of the row's method with the column's method
+    methods : methods that were compared with another one, except oracles, sorted by wins minus losses, the best first
+    wins : (n_methods, n_methods) float64, the number of wins of the row's method over the column's method
+    comparisons : (n_methods, n_methods) float64, how often the row's method was compared with the column's method
     """
     competitors = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(competitors), len(competitors)))

@@ -1,4 +1,4 @@
-"""Accuracy on one task: one row per method, and one column for each metric of the run or of a selection."""
+"""Show the accuracy on one task, with one row per method and one column per metric."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -20,9 +20,9 @@ FEW = 4  # if a run has more metrics, a second table shows only a few of them, u
 
 
 class Accuracy(TableKind):
-    """A row for each method on one task; oracles come last, below a rule.
+    """A table of the metrics of all methods on one task, with one row per method.
 
-    If a run has many metrics, a second table shows a selection of them that fits on a page.
+    Oracles come last, below a rule. If a run has many metrics, a second table shows only a few of them.
     """
 
     needs = ("summary", "datasets")
@@ -63,7 +63,7 @@ class Accuracy(TableKind):
 
 
 def fewer_seeds(results: Results, accuracy: pl.DataFrame, seeds: int) -> str:
-    """Return, in brackets, which methods of a task have fewer seeds than others; empty if none has."""
+    """Return a text in brackets on the methods with fewer than `seeds` seeds, or "" if there are none."""
     by_number: dict[int, list[str]] = {}
     for method, number in accuracy.select("method", "n_seeds").unique(maintain_order=True).iter_rows():
         if number < seeds:

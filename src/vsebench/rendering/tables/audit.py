@@ -34,7 +34,7 @@ NOTES_OF_COUNTS = (
 
 
 class Audit(TableKind):
-    """One row per recomputed number, by paper and fact."""
+    """A table with one row per recomputed number that has the given `verdict`, sorted by paper and fact."""
 
     needs = ("audit",)
     section = None
@@ -95,12 +95,15 @@ def cell_in_words(name: str) -> str:
 
 
 def explanation(finding: Finding) -> str:
-    """Return how a number was recomputed, with the condition on which its verdict depends, if any."""
+    """Return how a number was recomputed and, if there is one, the condition on which its verdict depends."""
     return finding.explanation + (f". Contradicts only if {finding.condition}." if finding.condition else "")
 
 
 class AuditCounts(TableKind):
-    """One row per paper and check; a fact that several findings state counts only once."""
+    """A table of how many findings have each verdict, with one row per paper and check.
+
+    If several findings state the same fact, they count only once.
+    """
 
     needs = ("audit",)
     made_for = "run"

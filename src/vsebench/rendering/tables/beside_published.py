@@ -1,4 +1,4 @@
-"""Show a paper's accuracies and ours in one table: row by row, on other data, or as improvements."""
+"""Show a paper's accuracies beside ours: on the same data, on other data, or as improvements over baselines."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -38,7 +38,10 @@ IMPROVE = "improve"  # the last part of the name of a row of improvements in the
 
 
 class AccuracyBesidePublished(PrintedTable):
-    """The methods' metrics on each of the paper's data sets; ours are shown if data and protocol are the same."""
+    """A table of the methods' published metrics and ours, on each of the paper's data sets.
+
+    Our values are shown only if our data and protocol are the same as the paper's.
+    """
 
     needs = ("comparison",)
 
@@ -65,18 +68,24 @@ class AccuracyBesidePublished(PrintedTable):
 
 
 def our_cell(ours: dict[str, Any] | None) -> Cell:
-    """Return our value with its interval; `ours` is a row of COMPARISON, or None."""
+    """Return a cell with our value and its interval; `ours` is a row of the schema `COMPARISON`.
+
+    The cell is bold if the published value lies in our interval. If `ours` is None, the cell is empty.
+    """
     if ours is None:
         return Cell()
     return Cell(ours["ours"], ours["ci_low"], ours["ci_high"], bold=ours["verdict"] == "inside")
 
 
 class AccuracyBesideOwnData(PrintedTable):
-    """The printed rows by data set, then the same methods on every task on which the run has one of them."""
+    """A table of a paper's accuracies, followed by the accuracies of the same methods on our data.
+
+    Our rows cover the tasks on which at least one of these methods was run.
+    """
 
     needs = ("summary", "datasets", "settings")
 
-    # further entries of the run that the paper does not have, shown last: each a "method" or "method/decision"
+    # entries of the run that the paper does not have, shown last; each is a "method" or a "method/decision"
     also: list[str] = Field(default_factory=list)
     protocols: list[str] | None = Field(default=None, min_length=1)  # protocols of the tasks to show; none: all tasks
     note: str = ""  # a remark on the printed numbers
@@ -113,13 +122,13 @@ class AccuracyBesideOwnData(PrintedTable):
 
 
 def has(results: Results, name: str) -> bool:
-    """Return whether the run has an entry: "method" or "method/decision"."""
+    """Return whether the run has the entry `name`, which is a "method" or a "method/decision"."""
     entry = Entry.of(name)
     return entry.variant in results.outline.variants and entry.decision in ("", *results.outline.decisions)
 
 
 def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of one task for those `methods` that were run on it, in their order."""
+    """Yield a row for each of the `methods` that were run on a task, in the order of `methods`."""
     accuracy, title = results.accuracy(task), results.task_title(task)
     for method in methods:
         by_metric = [pick(accuracy, metric, method) for metric in metrics]
@@ -130,7 +139,11 @@ def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequ
 
 
 class ImprovementBesidePublished(PrintedTable):
-    """For each baseline of a printed improvement, a row with the paper's numbers, then one per pair of our variants."""
+    """A table of a method's improvements over baselines, as published and as measured by us.
+
+    For each baseline, a row with the paper's numbers comes first. It is followed by our rows, one for each pair of a
+    variant of the method and a variant of the baseline.
+    """
 
     needs = ("comparison",)
 
@@ -170,7 +183,7 @@ class ImprovementBesidePublished(PrintedTable):
 
 
 def improvement(value: float, baseline: float) -> float | None:
-    """Return the relative improvement over a baseline, as a share; None if the baseline is 0.
+    """Return the relative improvement of a value over a baseline, or None if the baseline is 0.
 
     >>> round(improvement(0.0598, 0.0595), 4)
     0.005

@@ -1,4 +1,4 @@
-"""The papers' claims: one row per claim with its verdict, or all cases on which a verdict is based."""
+"""Show the papers' claims: one row per claim with its verdict, or all cases on which the verdicts are based."""
 
 import re
 
@@ -38,7 +38,7 @@ COLUMNS_OF_SUMMARY = (
 
 
 class Claims(TableKind):
-    """All claims, or those of one paper."""
+    """A table of all claims, or of the claims of one paper, with the cases on which their verdicts are based."""
 
     needs = ("claims", "datasets")
     made_for = "run"
@@ -78,7 +78,11 @@ class Claims(TableKind):
 
 
 def where_tested(results: Results, line: Line) -> str:
-    """Return the data on which a claim or a case was tested and, if a case does not count, the reason."""
+    """Return a text that states on which data a claim or a case was tested.
+
+    For a case that does not count, the text also says why. For a claim without an effect, it says only why there is
+    none.
+    """
     if line["level"] == "claim":
         if line["effect"] is None:
             return str(line["reason"])
@@ -95,9 +99,10 @@ def where_tested(results: Results, line: Line) -> str:
 
 
 def effect_on(line: Line) -> str | None:
-    """Return the metric of an effect and the kind of effect, such as "MAP, difference"; None without a metric.
+    """Return the metric and the kind of an effect, such as "MAP, difference", or None if there is no metric.
 
-    The kind is the first part of `effect_is`: "difference" if this is "difference of a metric (claimed: above 0)".
+    The kind is the beginning of `effect_is`. For example, it is "difference" for "difference of a metric (claimed:
+    above 0)". The kind is left out if the title of the metric makes it clear.
     """
     if not line["metric"]:
         return None
@@ -106,7 +111,7 @@ def effect_on(line: Line) -> str | None:
 
 
 class ClaimsSummary(TableKind):
-    """The verdict on each claim for each kind of data; claims that are not testable come last."""
+    """A table of the verdicts on claims for each kind of data; claims that are not testable come last."""
 
     needs = ("claims",)
     made_for = "run"

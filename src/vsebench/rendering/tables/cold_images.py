@@ -1,4 +1,4 @@
-"""Compare metrics over cold images (without a training label) and over other images of a task: one row per method."""
+"""Compare metrics over cold images, which have no training label, with metrics over the other images of a task."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ NOTES = (
 
 
 class ColdImages(TableKind):
-    """The metrics over all images, cold images and other images of one task, as means over seeds."""
+    """A table with one row per method: metrics over all, cold and other images of a task, as means over seeds."""
 
     needs = ("cold", "datasets")
 
@@ -56,9 +56,9 @@ class ColdImages(TableKind):
 
 
 def mean_over_seeds(of_method: pl.DataFrame, metric: str, group: str, column: str = "value") -> float | None:
-    """Return a method's metric on a group of images as the mean over seeds; None if there are no such images.
+    """Return the mean over seeds of a metric on a group of images, or None if there are no such images.
 
-    With the column "n", return the number of images instead.
+    If `column` is "n", return the mean number of images in the group instead.
     """
     value = of_method.filter(metric=metric, images=group)[column].mean()
     return None if value is None else float(value)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A paper's table of complexity, test time and memory, with the values of its formulas and the cost of our models."""
+"""Show a paper's table of complexity and cost, with the values of its formulas and the costs of our models."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,10 @@ NOTES = (
 
 
 class ComplexityAndCost(PrintedTable):
-    """One row per printed method and data set, then one per timed method and task of the run."""
+    """A table with one row per printed method and data set, then one row per timed method and task.
+
+    The timed methods are our variants of the printed methods.
+    """
 
     needs = ("timing", "datasets")
 

@@ -55,7 +55,7 @@ NOTES_OF_WORDS = (
 
 
 class Datasets(TableKind):
-    """The counts of images, labels and pairs of each data set."""
+    """A table of the counts of images, labels and pairs in each data set."""
 
     needs = ("datasets",)
     made_for = "run"
@@ -71,7 +71,7 @@ class Datasets(TableKind):
 
 
 def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts without nesting, with the keys joined by an underscore.
+    """Return nested counts as a flat dictionary, in which an underscore joins the keys of the levels.
 
     >>> flat_counts({"images": 3, "labels_per_image": {"mean": 1.5}})
     {'images': 3, 'labels_per_image_mean': 1.5}
@@ -83,7 +83,10 @@ def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 class WordVectors(TableKind):
-    """One row per data set whose labels have word vectors: how many labels were found by each of the `RULES`."""
+    """A table with one row for each data set whose labels have word vectors.
+
+    A row states to how many labels each of the `RULES` for finding a vector applies.
+    """
 
     needs = ("datasets", "word_vectors")
     section = "data"

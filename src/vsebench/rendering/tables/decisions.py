@@ -1,4 +1,4 @@
-"""Label sets on one task: one row per method and decision, one column per metric of label sets."""
+"""Show the metrics of label sets on one task, with one row per pair of a method and a decision."""
 
 from itertools import chain
 from typing import Any
@@ -22,7 +22,10 @@ NOTES = (
 
 
 class Decisions(TableKind):
-    """The metrics of the label sets that decisions chose on one task; oracles follow in separate rows."""
+    """A table of the metrics of the label sets that decisions chose on one task.
+
+    Oracles come last, each below a rule.
+    """
 
     needs = ("summary", "datasets")
 

@@ -1,4 +1,4 @@
-"""Misprinted equations, as printed and corrected."""
+"""Show misprinted equations, as printed and as corrected."""
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ class Equation(Strict):
 
 
 class Equations(TableKind):
-    """One row per equation."""
+    """A table of a paper's misprinted equations, with one row per equation."""
 
     needs = ()
 

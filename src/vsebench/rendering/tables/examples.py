@@ -1,4 +1,4 @@
-"""The labels that several methods rank first for a few test images, with marks for correct labels."""
+"""Show the labels that several methods rank first for a few test images, and mark the correct labels."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,7 +28,10 @@ NOTES = (
 
 
 def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
-    """Yield one row per image and method for the first test images of each task, with the labels of the first seed."""
+    """Yield a row for each method and each of the first `images` test images of a task, for all tasks.
+
+    A row shows the labels that the method ranks first, with the first seed of the run.
+    """
     seed = results.outline.seeds[0]
     shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
     for task in results.tasks_of(shown):
@@ -42,7 +45,7 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
 
 
 def labels_as_text(labels: pl.DataFrame) -> str:
-    """Return the labels by rank, with correct labels in bold and siblings of correct labels in italics."""
+    """Return labels as text by rank, with correct labels in bold and their siblings in italics."""
     words = []
     for row in labels.sort("rank").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""
@@ -51,7 +54,10 @@ def labels_as_text(labels: pl.DataFrame) -> str:
 
 
 class ExampleLabels(PrintedTable):
-    """The printed lists of labels, then the labels that each method ranks first for some test images of each task."""
+    """A table of the label lists that a paper prints, followed by those of the run's methods.
+
+    A list contains the labels that a method ranks first. Our rows show the first test images of each task.
+    """
 
     needs = ("examples", "datasets")
 
@@ -80,7 +86,7 @@ class ExampleLabels(PrintedTable):
 
 
 class LabelsOfImages(TableKind):
-    """The labels that each method ranks first for the first test images of each task."""
+    """A table of the labels that each method ranks first for the first test images of each task."""
 
     needs = ("examples", "datasets")
 

@@ -1,4 +1,7 @@
-"""Show exponents: how fast the time per epoch, or the time to score an image, grows with the sizes of the data."""
+"""Show how fast the time per epoch, or the time to score an image, grows with the sizes of the data.
+
+An exponent e means that the time grows approximately as size^e.
+"""
 
 from typing import Any
 
@@ -33,12 +36,15 @@ def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
 
 
 def growth_of(results: Results) -> pl.DataFrame | None:
-    """Return the exponents of every method and size (`evaluation.growth.exponents`); None if not measured."""
+    """Return the table of exponents (see `evaluation.growth.exponents`), or None if none were measured."""
     return None if results.scaling is None else exponents(results.scaling)
 
 
 def growth_cells(growth: pl.DataFrame | None, method: str, sizes: tuple[str, ...] = SIZES) -> list[Cell]:
-    """Return a method's exponents with their intervals; empty cells if not measured."""
+    """Return a cell for each of the `sizes`, with the method's exponent and its interval.
+
+    A cell is empty if the exponent was not measured.
+    """
     cells = []
     for size in sizes:
         exponent = pl.DataFrame() if growth is None else growth.filter(method=method, variable=size)
@@ -47,7 +53,7 @@ def growth_cells(growth: pl.DataFrame | None, method: str, sizes: tuple[str, ...
 
 
 class Growth(TableKind):
-    """The exponents of every method whose growth was measured."""
+    """A table of the exponents of every method whose growth was measured."""
 
     needs = ("scaling",)
     section = "training-time"
@@ -69,7 +75,7 @@ class Growth(TableKind):
 
 
 class Complexity(PrintedTable):
-    """One row per printed formula, with the exponents of our first variant of the method."""
+    """A table of printed complexity formulas beside the exponents of our first variant of each method."""
 
     needs = ("scaling",)
 

@@ -33,7 +33,10 @@ NOTES = (
 
 
 class Case(Strict):
-    """A loss, and a distribution over label sets, given by the probabilities of the sets or of independent labels."""
+    """A loss and a distribution over label sets.
+
+    The distribution is given by the probability of each set or, if labels are independent, by that of each label.
+    """
 
     title: str
     loss: Loss
@@ -54,7 +57,7 @@ class Case(Strict):
 
     @property
     def chances(self) -> Values:
-        """The probability of each set of labels, in the order of `pair_risks.all_sets`, (1, 2^labels)."""
+        """The probability of each set in `pair_risks.all_sets`, as an array of shape (1, 2^n) for n labels."""
         if self.sets is None:
             return independent(np.array([self.independent]))
         labels = 1 + max(ord(label) - ord("a") for members in self.sets for label in members)
@@ -65,12 +68,15 @@ class Case(Strict):
 
     @property
     def distribution(self) -> str:
-        """The label sets with their probabilities, for a heading."""
+        """The label sets and their probabilities as text, for a heading."""
         return ", ".join(f"{members} {chance:g}" for members, chance in (self.sets or {}).items())
 
 
 class Minimisers(TableKind):
-    """One row per label of each case; a case's heading says whether the minimiser orders the labels by probability."""
+    """A table of the scores that a theorem states and those that minimise the loss, one row per label of a case.
+
+    The heading of a case states whether the scores that minimise the loss order the labels by their probability.
+    """
 
     needs = ()
 

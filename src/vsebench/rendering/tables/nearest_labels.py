@@ -1,4 +1,4 @@
-"""Show a paper's table of the nearest labels in an embedding, then the nearest labels in one of our embeddings."""
+"""Show a paper's table of nearest labels, followed by the nearest labels in one of our embeddings."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,10 @@ COLUMNS = (
 
 
 class NearestLabels(PrintedTable):
-    """The printed rows, then, for each task, one row per label shown; siblings of this label are in italics."""
+    """A table of labels and their nearest labels: the printed rows, followed by our rows for each task.
+
+    Among the nearest labels of a label, its siblings are in italics.
+    """
 
     needs = ("neighbours_of_labels", "datasets")
 
@@ -67,6 +70,6 @@ class NearestLabels(PrintedTable):
 
 
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:
-    """Return the neighbours of one label, with siblings in italics."""
+    """Return the neighbours of one label as text, with siblings in italics."""
     words = ((literal(row["neighbour"]), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True))
     return ", ".join(f"*{word}*" if sibling else word for word, sibling in words)

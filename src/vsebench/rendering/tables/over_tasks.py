@@ -16,7 +16,10 @@ HEADING = 14  # characters per line of a heading
 
 
 class Best(TableKind):
-    """For each task, the method that is best in the headline metric, with its values in a few metrics; then oracles."""
+    """A table of the best method on each task, with the method's values in a few metrics.
+
+    The method is the best in the headline metric. The task's oracles follow in rows of their own.
+    """
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -59,7 +62,10 @@ def value_column(metric: str) -> Column:
 
 
 def leaders_of(results: Results, task: Task, metric: str) -> tuple[str | None, list[str]]:
-    """Return the best method of a task (None if all are equal), and the methods not significantly different from it."""
+    """Return the best method of a task, and the methods that are not significantly different from it.
+
+    The best method is None if all methods have the same value, or if none is marked as the best.
+    """
     accuracy = results.accuracy(task)
     numbers_of = {method: pick(accuracy, metric, method) for method in results.competitors_of(accuracy)}
     near = [method for method, numbers in numbers_of.items() if numbers and near_best(numbers)]
@@ -89,13 +95,16 @@ def rows_of_best(results: Results, task: Task, metrics: list[str], heading: str)
 
 
 def values_of(results: Results, task: Task, metrics: list[str], method: str | None) -> list[Cell]:
-    """Return a method's cell for each metric on one task; without a method, empty cells."""
+    """Return a method's cell for each metric on one task; if `method` is None, the cells are empty."""
     accuracy = results.accuracy(task)
     return [accuracy_cells(results, pick(accuracy, metric, method) if method else None)[0] for metric in metrics]
 
 
 class MethodsByTasks(TableKind):
-    """The headline metric of each method (a row) on each task (a column); oracles follow in separate rows."""
+    """A table of the headline metric, with one row per method and one column per task.
+
+    Oracles come last, each below a rule. A task is left out if all methods have the same value on it.
+    """
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -135,13 +144,16 @@ def marked_cell(results: Results, method: str, task: Task, numbers: dict[str, An
 
 
 def _differs(results: Results, task: Task, metric: str) -> bool:
-    """Return False if several methods all have the same value on a task; with ten labels, recall@10 is always 1."""
+    """Return whether a task has only one method, or methods with different values of a metric.
+
+    For example, the recall@10 of all methods is 1 if there are only ten labels.
+    """
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 
 
 def _heading(results: Results, task: Task) -> str:
-    """Return a task's title in short lines, so that six columns fit."""
+    """Return a task's title, divided into short lines so that six columns fit on a page."""
     lines = [""]
     for word in [*results.short_title(task.dataset).split(), f"({task.protocol})"]:
         joined = f"{lines[-1]} {word}".strip()

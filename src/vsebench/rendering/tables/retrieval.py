@@ -1,4 +1,4 @@
-"""Show how well labels retrieve test images: means over labels, or the first images for some labels."""
+"""Show how well methods retrieve images for labels: mean measures over labels, or the first images."""
 
 import polars as pl
 from pydantic import Field
@@ -40,12 +40,12 @@ NOTES_OF_IMAGES = (
 
 
 class ImagesFromWords(TableKind):
-    """How well labels retrieve images: one row per method on each task."""
+    """A table of measures of image retrieval, averaged over labels, with one row per method on each task."""
 
     needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
-    beside: list[str] = Field(default=[])  # names of controls, shown on the tasks of `methods`
+    beside: list[str] = Field(default=[])  # names of controls, which are shown on tasks that have one of the `methods`
 
     def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]
@@ -67,14 +67,17 @@ class ImagesFromWords(TableKind):
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
-    """Return the mean of `measure` over labels and seeds; None if images were not ranked by `by`."""
+    """Return the mean of `measure` over labels and seeds, or None if no images were ranked by `by`.
+
+    `measure` is a key of `MEASURES`, and `by` is "score" or "cosine".
+    """
     by_seed = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())
     value = by_seed.sort("seed")[measure].mean()  # in a fixed order, because the order of a sum affects the last digit
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 
 class RetrievedImages(TableKind):
-    """The first images for each word and method on each task that has the word as a label."""
+    """A table of the first images that methods retrieve for words, on tasks that have these words as labels."""
 
     needs = ("images_from_words", "datasets")
 

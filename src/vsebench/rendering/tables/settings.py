@@ -1,4 +1,4 @@
-"""The settings of each fitted method; seeds with the same settings share a row."""
+"""Show the settings of each fitted method; seeds with the same settings share a row."""
 
 import json
 from itertools import groupby
@@ -32,7 +32,7 @@ NOTES = (
 
 
 class Settings(TableKind):
-    """Each method's fixed and tuned settings and its number of epochs."""
+    """A table of each method's fixed and tuned settings, and of its number of epochs."""
 
     needs = ("settings", "datasets")
     made_for = "run"
@@ -51,12 +51,15 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return a key by which seeds are grouped: those with the same settings, chosen in the same way, share a row."""
+    """Return a key for an entry of settings.json; entries with the same key share a row.
+
+    Such entries have the same task, method and settings, and the settings were chosen in the same way.
+    """
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 
 def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
-    """Return one row for the seeds with the same settings."""
+    """Return the row for entries of settings.json that have the same key (see `shared`)."""
     first = entries[0]
     settings = first["settings"]
     if first["choice"] == "weights":  # the settings are weights of members, some of which this run may lack

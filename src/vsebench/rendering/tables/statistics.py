@@ -24,22 +24,25 @@ COLUMNS = (
 
 
 def has_dataset(outline: Outline, paper: Paper, cells: Iterable[PrintedCell]) -> bool:
-    """Return whether a run has one of the data sets of a printed table."""
+    """Return whether a run has a data set that corresponds to one in a printed table."""
     ours = {paper.tasks[cell.dataset].dataset for cell in cells if cell.dataset in paper.tasks}
     return not ours.isdisjoint(task.dataset for task in outline.tasks)
 
 
 def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:
-    """Return the `summary.json` of our counterpart of the paper's data set `dataset`; None if the run lacks it."""
+    """Return the `summary.json` of the run's data set that corresponds to the paper's data set `dataset`.
+
+    The result is None if the run has no such data set.
+    """
     task = paper.tasks.get(dataset)
     return results.datasets.get(task.dataset) if task and task.dataset else None
 
 
 def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
-    """Return our value of a printed count; None if the run lacks the data set or the count.
+    """Return our value of a printed count, or None if the run lacks the data set or the count.
 
-    A label that occurs several times on an image counts as one positive label. Among the training pairs of the
-    protocol `regions`, each of its occurrences counts.
+    A label that occurs several times on an image counts as one positive label of the image. However, each of its
+    occurrences counts as a training pair of the protocol `regions`.
 
     Parameters
     ----------
@@ -73,14 +76,14 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
 
 def held_out(results: Results, task: Task) -> int | None:
-    """Return the number of images with a held-out label, from column `n` of metrics.parquet; None without results."""
+    """Return the number of images with a held-out label (`n` in metrics.parquet), or None without results."""
     headline = few_metrics(results.outline.metrics)[0]
     counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None
 
 
 class Statistics(PrintedTable):
-    """One row per printed count; our count is empty if the run lacks the data set or the count."""
+    """A table with one row per printed count; our count is empty if the run lacks the data set or the count."""
 
     needs = ("datasets", "metrics")
 
@@ -105,9 +108,10 @@ class Statistics(PrintedTable):
 
 
 class StatisticsAsPrinted(PrintedTable):
-    """The printed rows, one per data set or one per count; below each, a row of our counts if the run has the data.
+    """A table with the rows that a paper prints, one per data set or one per count.
 
-    A ratio that the paper prints as "1 / 68" is shown as 68.
+    Below each printed row, a row shows our counts if the run has the data. A ratio that the paper prints as "1 / 68" is
+    shown as 68.
     """
 
     needs = ("datasets", "metrics")
@@ -149,7 +153,11 @@ def _words(column: str) -> str:
 
 
 def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
-    """Return notes on our data sets, with the number of labels per image with and without repetitions."""
+    """Return notes on our data sets.
+
+    If labels occur several times on an image, a note states the mean number of labels per image with and without
+    repetitions.
+    """
     notes = []
     for dataset in datasets:
         entry = our_dataset(results, paper, dataset)

@@ -15,7 +15,7 @@ Times = Mapping[str, Mapping[str, float]]  # our method -> the paper's data set 
 
 
 class TimeBesidePublished(PrintedTable):
-    """Seconds of each method on each data set, and their ratio to the seconds of a reference method."""
+    """A table of the seconds of each method, and of their ratio to the seconds of a reference method."""
 
     needs = ("comparison",)
 
@@ -47,7 +47,7 @@ class TimeBesidePublished(PrintedTable):
         return Table(columns, rows, self.caption(paper, MEASURED), notes, fold=5)
 
     def _our_base(self, paper: Paper) -> str | None:
-        """Return the first of our variants of the reference method."""
+        """Return the first of our variants of the reference method, or None if there is none."""
         row = paper.rows.get(self.ratio_to)
         return row.ours[0] if row and row.ours else None
 
@@ -57,7 +57,10 @@ def _ratio(time: float, base: float | None = None) -> float | None:
 
 
 class TimeAsPrinted(PrintedTable):
-    """The published times as printed, with our times below; `accelerate` adds the printed speed-ups and our own."""
+    """A table of a paper's times in the paper's own layout, with our times below.
+
+    If `accelerate` is given, the table also contains the printed speed-ups and our own.
+    """
 
     needs = ("comparison",)
 
@@ -97,7 +100,7 @@ class TimeAsPrinted(PrintedTable):
         return Table(columns, rows, self.caption(paper, MEASURED), notes)
 
     def _ours(self, results: Results, method: str) -> Times:
-        """Return our seconds for one of the paper's methods."""
+        """Return the seconds of each of our variants of one of the paper's methods."""
         times: dict[str, dict[str, float]] = {}
         for row in self.compared(results).iter_rows(named=True):
             dataset, _, name = row["row"].partition("/")
@@ -107,7 +110,10 @@ class TimeAsPrinted(PrintedTable):
 
 
 def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> Iterator[Row]:
-    """Yield a row for each pair of a variant of the faster method (`base`) and a variant of another method (`ours`)."""
+    """Yield a row of speed-ups for each pair of a faster variant and another variant.
+
+    `base` contains the times of our variants of the faster method, and `ours` those of our variants of another method.
+    """
     for (slow, times), (fast, seconds) in product(ours.items(), base.items()):
         texts = (
             f"{times[dataset] / seconds[dataset] - 1:,.2f} x" if dataset in times and dataset in seconds else MISSING

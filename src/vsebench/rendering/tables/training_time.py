@@ -31,7 +31,7 @@ OF_COMMANDS = Column("command_seconds", "Seconds of\nthe command", "seconds", in
 
 
 class TrainingTime(TableKind):
-    """The timed methods, grouped by task."""
+    """A table of the time and the memory of each timed method, grouped by task."""
 
     needs = ("timing", "history", "datasets")
     made_for = "run"
@@ -75,9 +75,10 @@ class TrainingTime(TableKind):
 
 
 def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, commands: bool) -> Row:
-    """Return the row of one method; if `commands` is true, the last cell has the seconds of the method's command.
+    """Return the row of one method on one task.
 
-    `timed` contains the method's rows of `timing` on the task.
+    `timed` contains the method's rows of the table `timing` on the task. If `commands` is true, the row ends with a
+    cell for the seconds of the method's command.
     """
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
@@ -105,5 +106,8 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, comma
 
 
 def at_least(values: Sequence[float], stopped: bool) -> Cell:
-    """Return the median; it is a lower bound if a limit `stopped` some of the fits."""
+    """Return a cell with the median of the values, or an empty cell if there are no values.
+
+    If `stopped` is true, a limit stopped some of the fits, so the median is marked as a lower bound.
+    """
     return Cell(median(values), bound="≥" if stopped else "") if values else Cell()

@@ -1,1 +1,1 @@
-"""Tables as CSV, Markdown and LaTeX."""
+"""Write tables as CSV, Markdown and LaTeX."""

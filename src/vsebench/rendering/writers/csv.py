@@ -8,9 +8,10 @@ from vsebench.rendering.table import Row, Table, Value
 
 
 def to_csv(table: Table) -> str:
-    """Return the table with full precision; an interval's bounds are in the columns `<key>_low` and `<key>_high`.
+    """Return a table as CSV, with numbers in full precision.
 
-    If the table has marks, a last column `marks` gives their meanings in words.
+    For a column with intervals, the columns `<key>_low` and `<key>_high` contain the bounds. If the table has marks, a
+    last column `marks` gives their meanings in words.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -34,7 +35,7 @@ def to_csv(table: Table) -> str:
 
 
 def marks_in_words(table: Table, row: Row) -> str:
-    """Return the marks of a row in words; the marks of a number are preceded by its column's name."""
+    """Return the meanings of a row's marks; for a marked number, the column's name precedes the meanings."""
     texts = (split(cell.value)[1] for cell in row.cells if isinstance(cell.value, str))
     of_numbers = (
         f"{column.key}: {split(cell.marks)[1]}"

@@ -34,12 +34,13 @@ INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 
 
 def to_latex(table: Table, label: str) -> str:
-    r"""Return one or more floats that need the packages booktabs and siunitx; the first has the label.
+    r"""Return a table as one or more LaTeX floats; the first float has the label.
 
-    A float spans both columns of a two-column page; on a one-column page, `table*` is the same as `table`. A long table
-    becomes several floats, because LaTeX does not allow longtable on two-column pages.
+    The floats need the packages booktabs and siunitx. A float spans both columns of a two-column page; on a one-column
+    page, `table*` is the same as `table`. A long table becomes several floats, because LaTeX does not allow longtable
+    on two-column pages.
 
-    `\newcommand{\vseintervals}[2]{#2}` before the table hides the intervals.
+    To hide the intervals, put `\newcommand{\vseintervals}[2]{#2}` before the table.
     """
     floats: list[str] = []
     for blocks in _floats_of_blocks(table):
@@ -49,10 +50,10 @@ def to_latex(table: Table, label: str) -> str:
 
 
 def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
-    """Return the blocks of columns in each float.
+    """Return lists of blocks of columns; the blocks in one list share their floats.
 
-    A float has as many blocks as fit on a page together with all rows, so all methods stay in one float. If even a
-    single block with all its rows does not fit on a page, each block has its own floats.
+    As many blocks share a float as fit on a page with all rows, so that the float shows all methods. If even a single
+    block with all rows does not fit on a page, each block has its own floats.
     """
     blocks = _blocks(table)
     fitting = [number for number in range(1, len(blocks) + 1) if len(_pages(table, number)) == 1]
@@ -61,7 +62,10 @@ def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
 
 
 def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
-    """Split the groups of rows into floats of `blocks` blocks that fit on a page; a group that fits is not split."""
+    """Return the groups of rows in each float, for floats that contain `blocks` blocks of columns.
+
+    Each float fits on a page. A group is split only if it does not fit on a page.
+    """
     notes = max(0, ceil(len(" ".join(_notes(table))) / HEADING_CHARACTERS) - NOTE_LINES)
     available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
@@ -77,7 +81,7 @@ def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
 
 
 def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the groups of rows; groups that do not fit on a page are split."""
+    """Yield the heading and the rows of each group, and split groups that are higher than `available` lines."""
     for heading, rows in table.groups:
         above = _heading_lines(heading + " (continued)")
         if above + _height(table, rows) <= available:
@@ -90,7 +94,10 @@ def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _filled(table: Table, rows: list[Row], available: float) -> Iterator[list[Row]]:
-    """Split rows into pieces of as many as fit, but at least one; oracles at the end stay with the row above them."""
+    """Split rows into pieces that are at most `available` lines high.
+
+    A piece has at least one row, even if this row is higher. Oracles at the end stay with the row above them.
+    """
     piece: list[Row] = []
     for index, row in enumerate(rows):
         alone = all(row.apart for row in rows[index:])
@@ -112,7 +119,7 @@ def _height(table: Table, rows: list[Row]) -> float:
 
 
 def _wrapped(table: Table, row: Row) -> int:
-    """Return the number of lines of a row's longest text."""
+    """Return the number of lines that the longest text of a row takes in its column."""
     columns = [(column, cell) for column, cell in zip(table.columns, row.cells, strict=True) if column.shown]
     texts = ((len(format_value(cell.value, column.form)), column.width) for column, cell in columns if column.width)
     return max((ceil(length / (width * LINE_CHARACTERS)) for length, width in texts if length), default=1)
@@ -123,7 +130,7 @@ def has_interval(row: Row) -> bool:
 
 
 def _float(table: Table, groups: list[tuple[str, list[Row]]], blocks: list[list[int]], label: str) -> str:
-    """Return one float; without a label it continues the previous float."""
+    """Return the source of one float; if `label` is empty, the float continues the previous one."""
     continued = not label
     caption = escape_latex(table.caption) + (" (continued)" if continued else "")
     lines = [
@@ -143,13 +150,16 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], blocks: list[list[
 
 
 def _notes(table: Table) -> list[str]:
-    """Return the notes of a table; if narrow columns leave out their intervals, the last note says where these are."""
+    """Return the notes of a table, with a note on the intervals if narrow columns leave them out."""
     left_out = any(column.narrow and column.interval for column in table.columns)
     return [*table.notes, *(["The intervals are left out here; the CSV file contains them."] if left_out else [])]
 
 
 def _blocks(table: Table) -> list[list[int]]:
-    """Return the indices of the columns in each block; columns of text are repeated in every block."""
+    """Return the indices of the columns in each block.
+
+    Each block contains some of the columns of numbers, and all columns of text.
+    """
     text = [index for index in table.shown if table.columns[index].is_text]
     numbers = [index for index in table.shown if not table.columns[index].is_text]
     if table.fold is None or len(numbers) <= table.fold:
@@ -179,7 +189,7 @@ def _tabular(table: Table, groups: list[tuple[str, list[Row]]], indices: list[in
 
 
 def _alignment(table: Table, index: int) -> str:
-    """Return the LaTeX type of a column: text, wrapped text, or numbers with n digits before and m after the point."""
+    """Return the LaTeX type of a column: text, wrapped text, or numbers that are aligned at the point."""
     column = table.columns[index]
     if column.is_text:
         wrapped = f">{{\\raggedright\\arraybackslash}}p{{{column.width}\\linewidth}}"
@@ -203,7 +213,7 @@ def _number(cell: Cell, form: Form) -> str:
 
 
 def _heading(columns: list[Column]) -> str:
-    """Return the lines of the headings; shorter headings begin with empty lines."""
+    """Return the headings of columns as LaTeX lines; short headings have empty lines above them."""
     words = [[escape_latex(line) for line in column.title.split("\n")] for column in columns]
     height = max(len(lines) for lines in words)
     padded = [[""] * (height - len(lines)) + lines for lines in words]
@@ -216,7 +226,11 @@ def _heading(columns: list[Column]) -> str:
 
 
 def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[str]:
-    """Return a line of values and, if needed, a second line, of intervals and (if `broken`) the ends of long texts."""
+    """Return one or two lines of LaTeX for a row of a table.
+
+    The first line contains the values. If there are intervals, a second line contains them. If `broken` is true, the
+    second line also contains the ends of long texts.
+    """
     above: list[str] = []
     ends: list[str] = []
     intervals: list[str] = []
@@ -241,7 +255,7 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
 
 
 def _text(text: str, column: Column) -> str:
-    r"""Return a text as LaTeX; in a wrapped column, a long name may be broken after slashes and underscores.
+    r"""Return a text as LaTeX; in a wrapped column, names can be broken after slashes and underscores.
 
     >>> print(_text("iapr/vse_fs", Column("cell", "Cell", width=0.2)))
     iapr/\allowbreak{}vse\_\allowbreak{}fs
@@ -251,7 +265,7 @@ def _text(text: str, column: Column) -> str:
 
 
 def _words(words: str) -> str:
-    r"""Return a text of the form "words" as LaTeX.
+    r"""Return LaTeX for a text of the form "words", in which asterisks mark bold and italic parts.
 
     >>> print(_words("**sky**, *cloud*"))
     \textbf{sky}, \textit{cloud}

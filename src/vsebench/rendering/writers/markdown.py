@@ -37,7 +37,7 @@ def _markdown_cell(cell: Cell, form: Form) -> str:
 
 
 def _words(value: Value) -> str:
-    r"""Return a text of the form "words" as Markdown, with bold and italic parts.
+    r"""Return Markdown for a text of the form "words", in which asterisks mark bold and italic parts.
 
     >>> print(_words("**sky_1**, *cloud*"))
     **sky\_1**, *cloud*
