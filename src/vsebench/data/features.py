@@ -71,7 +71,7 @@ class Features:
             raise UserError(f"{where}: features are not stored row by row; save them in C order")
         _check_finite(self.values, where)
         if self.named and self.named[-1].stop != self.dimensions:
-            raise UserError(f"{where}: {self.dimensions} columns, but the sets have {self.named[-1].stop}")
+            raise UserError(f"{where}: {self.dimensions} columns, but the feature sets need {self.named[-1].stop}")
 
     @property
     def blocks(self) -> tuple[Block, ...]:

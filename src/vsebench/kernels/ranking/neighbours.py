@@ -180,7 +180,8 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 def add_lists(keys, queries, lists):
     """Add the inner products of sparse queries and rows to the keys, by means of inverted lists.
 
-    lists : the rows as a CSC matrix, which lists the rows that have each feature; a tuple as for CSR
+    lists : the rows as a CSC matrix, given as the tuple (data, indices, offsets). For each feature, it lists the rows
+        in which this feature is not 0
     """
     data, indices, offsets = queries
     numbers, rows, starts = lists

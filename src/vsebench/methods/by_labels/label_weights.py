@@ -128,7 +128,7 @@ class Rp3BetaSettings(Settings):
     """Settings of RP3beta."""
 
     beta: float = Field(ge=0)  # exponent of a label's frequency in the divisor of its scores
-    # Number of labels that a known label gives weights to (all others if there are fewer).
+    # Number of other labels to which each known label gives a weight (all of them if there are fewer).
     neighbours: int = Field(ge=1)
 
 
