@@ -24,7 +24,10 @@ WARM = "vse_fs"
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure, on one core, starts that compile all kernels and starts that load one method's kernels from disk."""
+    """Measure how long new processes take on one core until their kernels are ready.
+
+    The first kind of process compiles all kernels. The second kind loads the kernels of one method from disk.
+    """
     variants = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
     configs = {variant: configured(variant) for variant in variants if variant not in PEERS}
     everything = {

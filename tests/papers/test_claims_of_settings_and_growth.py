@@ -55,7 +55,7 @@ def test_a_cost_formula_holds_where_it_describes_the_times(power, expected):
     test = CostFormula(method="good", terms=[{"factors": 2}, {"pairs": 1}], within=0.2)
     (case,) = test.cases(evidence)
     assert test.verdict(test.test(evidence, case), None) == expected
-    with pytest.raises(UntestableError, match="The growth of the time of bad was not measured"):
+    with pytest.raises(UntestableError, match="How the time of bad grows was not measured"):
         CostFormula(method="bad", terms=[{"pairs": 1}], within=0.2).test(evidence, case)
 
 
@@ -70,7 +70,5 @@ def test_growth_is_read_off_the_measurement():
     growth = Growth(method="good", variable="pairs", between=[0.8, 1.2])
     assert list(growth.cases(evidence)) == [ClaimCase("exponent of pairs", data="simulated")]
     assert growth.test(evidence, ClaimCase("exponent of pairs")).value == pytest.approx(1.0)
-    with pytest.raises(
-        UntestableError, match="The growth of the time of good with the number of labels was not measured"
-    ):
+    with pytest.raises(UntestableError, match="How the time of good grows with the number of labels was not measured"):
         Growth(method="good", variable="labels", between=[0.8, 1.2]).test(evidence, ClaimCase("exponent of labels"))

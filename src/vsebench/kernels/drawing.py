@@ -25,7 +25,7 @@ def draw_index(weights, rng):
 def draw_new(mixture, cumulative, row, rng):
     """Draw labels for an image until one is not in `row`, and return this label.
 
-    For each label, a topic is drawn first, and then a label of this topic.
+    Each draw first chooses a topic of the image, and then a label of this topic.
 
     mixture : (T,) float32, the image's topic probabilities
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic

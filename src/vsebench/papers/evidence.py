@@ -445,7 +445,7 @@ class Evidence:
         rows = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
         if rows.is_empty():
             with_size = f" with the number of {variable}" if variable else ""
-            raise UntestableError(f"The growth of the time of {variant}{with_size} was not measured.")
+            raise UntestableError(f"How the time of {variant} grows{with_size} was not measured.")
         check_repeats(rows["repeat"].n_unique(), "scaling.repeats")
         return rows
 

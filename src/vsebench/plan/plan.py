@@ -68,7 +68,10 @@ class Plan:
         return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def processed(self, task: Task) -> str:
-        """Return the folder of a task's processed data, which are those of one data set or of two joined data sets."""
+        """Return the folder with the processed data of a task.
+
+        The data come from one data set, or from two data sets that have been joined.
+        """
         source = source_of(task.protocol)
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 

@@ -167,7 +167,8 @@ class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings
     """Settings of the cross-entropy over a sample of labels."""
 
     # Determines w, the weight of the mean over negatives. With `mean`, w is 1: all positives together weigh as much as
-    # all negatives together. With `sum`, w is N / P: all draws weigh the same.
+    # all negatives together. With `sum`, w is the number of drawn negatives divided by that of drawn positives: all
+    # drawn labels weigh the same.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
@@ -185,7 +186,8 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
 
     joint: Literal[True] = True
     # Determines w, the weight of the mean over negatives. With `mean`, w is 1: all positives together weigh as much as
-    # all negatives together. With `sum`, w is N / P: all draws weigh the same.
+    # all negatives together. With `sum`, w is the number of drawn negatives divided by that of drawn positives: all
+    # drawn labels weigh the same.
     weights: Literal["mean", "sum"] = "mean"
 
 

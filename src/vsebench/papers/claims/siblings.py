@@ -94,7 +94,7 @@ class NoisierLabels(ClaimTest):
 
     @property
     def cutoff(self) -> int:
-        """The cut-off of the metric, if it is a precision."""
+        """The number k of labels if the metric is precision@k."""
         return int(self.metric.partition("@")[2])
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
