@@ -1,4 +1,8 @@
-"""Fit methods with given settings, in attempts that are measured on validation labels and in the final fit."""
+"""Fit methods with given settings.
+
+An attempt of a search is fitted on training labels and measured on validation labels. The final fit uses the settings
+that the search chose.
+"""
 
 import copy
 import json

@@ -70,7 +70,7 @@ class Options(Strict):
 
     features: Literal["sparse"]  # how features are stored
     data: FileName | None = None  # name of the file with all images
-    splits: dict[Part, FileName] = Field(default={})  # for `data`: name of the split file of each part
+    splits: dict[Part, FileName] = Field(default={})  # with `data`: the name of the split file of each part
     split: int = Field(default=1, ge=1)  # the column to use in the split files, counted from 1
     parts: dict[Part, FileName] = Field(default={})  # instead of `data`: name of each part's file of images
 

@@ -1,7 +1,7 @@
 """Losses on pairs of a positive u and a negative v of an image: all pairs, or pairs drawn anew at each evaluation.
 
-f_u and f_v are the scores of u and v. `kernels.losses` describes the arguments, except `rng`, (1,) uint64, the state of
-the random numbers, which is advanced. LSEP and BP-MLL over all pairs are in `exponentials.py`.
+f_u and f_v are the scores of u and v. `kernels.losses` describes all arguments but `rng`. The array `rng`, (1,) uint64,
+is the state of the random numbers; each draw changes it. LSEP and BP-MLL over all pairs are in `exponentials.py`.
 """
 
 import numpy as np

@@ -264,7 +264,7 @@ def owpc_epoch(maps, rows, positives, rank_loss, violators, steps, learning_rate
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
     violators : (n_labels,) int32, scratch memory for one step
 
-    Returns the mean loss of the steps and the number of labels scored in each step, float64.
+    Returns two float64 numbers: the mean loss of a step, and how many labels each step scores, n_labels.
     """
     loss = 0.0
     for _ in range(steps):

@@ -112,6 +112,6 @@ def spread(values: Values) -> Values:
 def spread_of_siblings(values: Values) -> Values:
     """Return the spread of the sibling precision over sizes for each row, as an array of shape (m,).
 
-    The columns of `values`, (m, 2 n_sizes), are the precision and sibling precision of one size after another.
+    `values`, (m, 2 n_sizes), has two columns for each size: the precision, and then the sibling precision.
     """
     return spread(values[:, 1::2])
