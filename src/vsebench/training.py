@@ -1,7 +1,7 @@
 """Fit methods with given settings.
 
 An attempt of a search is fitted on training labels and measured on validation labels. The final fit uses the settings
-that the search chose.
+of the chosen attempt.
 """
 
 import copy
