@@ -24,7 +24,11 @@ class Child:
 
 
 def run_module(*arguments: str, cache: Path | None = None) -> Child:
-    """Run `python -m` with the arguments; `cache` is the folder for compiled kernels (None: numba's default folder)."""
+    """Run `python -m` with the arguments, and return what the process printed and how long it ran.
+
+    `cache` is the folder for compiled kernels. If it is None, numba uses its default folder. Raise a `UserError` if the
+    process fails.
+    """
     environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
     start = time.perf_counter()
     result = subprocess.run(
@@ -37,7 +41,10 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 
 
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """Return the last line of a failed process on standard error, or how it ended if it was killed or wrote nothing."""
+    """Return the last line that a failed process wrote on standard error.
+
+    If the process was killed or wrote nothing, return a text that says how it ended.
+    """
     if process.returncode == -signal.SIGKILL:
         return "the process was killed, probably because memory ran out"
     lines = process.stderr.strip().splitlines()

@@ -37,7 +37,11 @@ Row = dict[str, Any]
 
 
 def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool = True) -> list[list[float]]:
-    """Return each contestant's seconds in all repeats; the order of turns is reversed in every second repeat."""
+    """Return, for each contestant, the list of its seconds in all repeats.
+
+    Each contestant has one turn per repeat. The order of the turns is reversed in every second repeat. With `warm_up`,
+    each contestant first has a turn that is not counted.
+    """
     seconds: list[list[float]] = [[] for _ in turns]
     if warm_up:
         for turn in turns:
@@ -51,7 +55,7 @@ def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool
 
 
 def named(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural unless the number is 1."""
+    """Return a number followed by the noun `what`, in the plural unless the number is 1."""
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
@@ -67,16 +71,22 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def clock_for(threads: int) -> Callable[[], float]:
-    """Return a clock: processor time for one thread, since a busy machine affects it less; wall time for several."""
+    """Return the clock for work on a number of threads.
+
+    For one thread, the clock measures processor time, which a busy machine affects less than wall time. For several
+    threads, it measures wall time.
+    """
     return time.process_time if threads == 1 else time.perf_counter
 
 
 def comparison(
     keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
 ) -> Row:
-    """Return a row: median seconds of both contestants, and median and range of the ratio peer / ours over the repeats.
+    """Return a row that compares the seconds of our contestant and of a peer.
 
-    `keys` contains the values of the columns KEYS.
+    The row has the median seconds of each contestant. It also has the median, the minimum and the maximum of the ratio
+    peer / ours over the repeats. `keys` contains the values of the columns KEYS. If the quality was measured, `quality`
+    contains ours and the peer's.
     """
     ratios = [seconds_peer / seconds_ours for seconds_ours, seconds_peer in zip(ours, peer, strict=True)]
     return keys | {

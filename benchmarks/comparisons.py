@@ -1,7 +1,7 @@
 """The comparisons: their contestants, and the work that is timed.
 
 Contestants take turns in one process. Where epochs are compared, each contestant first trains one epoch to warm up, so
-repeat n is its epoch n + 1.
+repeat n measures epoch n + 1 of each contestant.
 """
 
 from collections.abc import Callable
@@ -52,10 +52,13 @@ TO_95 = (
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """A contestant's settings, recall@10 on the validation labels after each epoch, and recall@10 on the test labels.
+    """The recall@10 that a contestant reaches with some settings.
 
-    For recall@10 on the test labels, the contestant is trained on training and validation labels for the best number of
-    epochs.
+    Attributes
+    ----------
+    values : recall@10 on the validation labels after each epoch
+    quality : recall@10 on the test labels, after training on training and validation labels for the best number of
+        epochs
     """
 
     contestant: Contestant
@@ -73,7 +76,10 @@ class Bench:
         self._curves: dict[tuple[str, str], LearningCurve] = {}
 
     def curve(self, contestant: Contestant, data: Data) -> LearningCurve:
-        """Train with the contestant's best settings (for `MATCHED`, those of `ALS`), and return its learning curve."""
+        """Train a contestant with its best settings, and return its learning curve.
+
+        `MATCHED` is trained with the best settings of `ALS`.
+        """
         key = contestant.name, data.name
         if key not in self._curves:
             settings = self.judge.settings(self.judge.choice(ALS if contestant == MATCHED else contestant, data))
@@ -107,7 +113,11 @@ def epochs(
     threads: int,
     judged: bool = True,
 ) -> list[Row]:
-    """Compare an epoch of our method with epochs of peers; if `judged`, each method uses its best settings."""
+    """Compare an epoch of our method with epochs of peers.
+
+    If `judged`, each method has its best settings, and its quality is measured. If not, each method has the first
+    settings of its grid.
+    """
     everyone = (ours, *peers)
     chosen = [
         bench.judge.choice(contestant, data).settings if judged else contestant.grid[0] for contestant in everyone
@@ -140,9 +150,9 @@ def one_epoch(training: Training) -> Callable[[], float]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare how long two contestants take from the label matrix to 95 % of a validation recall@10 that both reach.
+    """Compare how long two contestants take from the label matrix to the same recall@10 on the validation labels.
 
-    This recall@10 is the lower of the two contestants' best values.
+    This recall@10 is 95 % of the lower of the two contestants' best values.
     """
     rows = []
     for pair in TO_95:

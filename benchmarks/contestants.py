@@ -1,6 +1,7 @@
-"""The contestants and the settings to try for each: equally many for all contestants whose quality is compared.
+"""The contestants, and the settings to try for each contestant.
 
-Our methods have the settings in `config/methods`, except for the settings named here.
+The number of settings to try is the same for all contestants whose quality is compared. Our methods have the settings
+in `config/methods`, except for the settings named here.
 """
 
 import importlib
@@ -33,7 +34,10 @@ class Training:
     method: Any
 
     def run(self, epochs: int) -> list[float]:
-        """Train; return the seconds of each epoch, without preparations that a package repeats in each call."""
+        """Train for some epochs, and return the seconds of each epoch.
+
+        The seconds do not include preparations that a package repeats in each call.
+        """
         return [timed(self.epoch)() for _ in range(epochs)]
 
     def epoch(self) -> object:
@@ -61,9 +65,10 @@ class Contestant:
 
 @cache
 def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Compile the kernels of a method before it is timed; return the method and the settings in a variant's file.
+    """Compile the kernels of a method before it is timed, and return the method and its settings.
 
-    The method is `own` or, if this is None, the method that the file names.
+    The settings are those in the variant's file in `config/methods`. The method is `own` or, if this is None, the
+    method that the file names.
     """
     config = configured(variant)
     method = own or load_method(config.method)
@@ -105,7 +110,7 @@ def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 
-# For VSE-fs and implicit ALS. beta_0 is divided by the number of labels; regularisation is lambda (see `ImplicitAls`).
+# The settings to try for VSE-fs and implicit ALS. `ImplicitAls` explains `beta_0` and `regularisation`.
 OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
 IALS_OBJECTIVES = grid_of(
     "alpha_0 regularisation nu", (0.003, 0.03, 1.0), (0.01, 0.03, 1.0), (0.03, 0.03, 1.0), (0.03, 0.1, 1.0)

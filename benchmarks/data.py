@@ -44,7 +44,10 @@ def configured(variant: str) -> MethodConfig:
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw `sim-<name>`; each label of an image counts once, so that epochs of all packages have equally many steps."""
+    """Draw the label matrix of the simulated data set `sim-<name>`.
+
+    Each label of an image counts once, so that an epoch has equally many steps in all packages.
+    """
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml", {}).model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))

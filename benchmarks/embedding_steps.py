@@ -30,7 +30,10 @@ IMAGES = 4000  # number of images and of steps in an epoch, since each image has
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure a step with all combinations of the plan's `steps`; those that differ only in D take turns."""
+    """Measure a step for all combinations of the numbers in the plan's `steps`.
+
+    Combinations that differ only in D take turns.
+    """
     sizes, rows = plan.on_features, []
     for non_zeros in sizes.steps["non_zeros"]:
         for n_labels in sizes.steps["labels"]:
@@ -55,7 +58,10 @@ def draw(shape: tuple[int, int], non_zeros: int, n_labels: int) -> tuple[LabelMa
 def steps_of(
     shape: tuple[int, int], non_zeros: int, n_labels: int, factors: tuple[int, ...], repeats: int
 ) -> list[Row]:
-    """Time the epochs after the first one, with the settings of `config/methods/wsabie.yaml`."""
+    """Return a row for each number of factors, with the median time of a step.
+
+    The first epoch is not counted. The settings are those of `config/methods/wsabie.yaml`.
+    """
     labels, features = draw(shape, non_zeros, n_labels)
     settings = configured("wsabie").settings
     with workers(1) as pool:
@@ -72,7 +78,7 @@ def steps_of(
 
 
 def epoch_of(method: Wsabie, trials: list[float]) -> None:
-    """Train for an epoch, and append its mean number of trials."""
+    """Train for an epoch, and append the mean number of trials of its steps to `trials`."""
     mean_trials = method.epoch().trials
     assert mean_trials is not None
     trials.append(mean_trials)

@@ -103,7 +103,10 @@ def text_of(labels: LabelMatrix, values: Any) -> list[str]:
 
 
 def read_text(folder: Path) -> dict[str, Any]:
-    """Read the text files, and write the features and labels for the other processes; return seconds and memory."""
+    """Read the text files, and write their features and labels to files for the other processes.
+
+    Return the seconds and the memory of the reading, and the number of non-zero features.
+    """
     start, before = time.perf_counter(), memory_bytes()
     annotations = xc_repository.read(folder, xc_repository.Options(features="sparse", parts=FILES))
     seconds = time.perf_counter() - start
@@ -117,7 +120,10 @@ def read_text(folder: Path) -> dict[str, Any]:
 
 
 def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
-    """Fit a method and rank labels for test images; return seconds and memory, or why the fit was refused."""
+    """Fit a method, rank labels for test images, and return the seconds and the memory.
+
+    If the lower bound on the method's memory exceeds `limit` bytes, return the reason why it was refused.
+    """
     method, settings = method_of(variant)
     protocol = "distinct" if "known_labels" in method.needs else "official"
     split, features = read_split(folder, protocol)
@@ -142,7 +148,11 @@ def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
 
 
 def method_of(variant: str) -> tuple[type[Fitter], Settings]:
-    """Return a method with the settings in its file, 100 factors, and normalisation steps for counts."""
+    """Return a method and its settings.
+
+    The settings are those in the file of the variant, but with 100 factors. Methods that normalise features have the
+    normalisation steps `idf` and `l2`, which suit counts.
+    """
     config = configured(variant)
     method = load_method(config.method)
     values = with_factors(method, config.settings, FACTORS)

@@ -37,7 +37,10 @@ NOISE = 0.1  # standard deviation of the noise that is added to dense rows
 
 @dataclass(frozen=True)
 class Searched:
-    """Rows to search, and queries whose nearest rows are searched for; all have unit length."""
+    """Rows to search, and queries for which the nearest rows are searched.
+
+    All rows and queries have unit length.
+    """
 
     name: str
     rows: Rows
@@ -45,9 +48,9 @@ class Searched:
 
 
 def blobs(plan: Plan) -> Data:
-    """Return Corel 5k with 374 labels and blobs (clusters of image regions) as features, or simulated rows like these.
+    """Return Corel 5k with blobs (clusters of image regions) as features, or simulated data of the same kind.
 
-    Corel 5k is used if its files are in the folder that VSEBENCH_MIRROR names, and the scale is 1.
+    Corel 5k, with 374 labels, is used if the scale is 1 and its files are in the folder that VSEBENCH_MIRROR names.
     """
     folder = Path(os.environ.get(MIRROR, ""))
     config = read_config(DatasetConfig, CONFIG / "datasets" / f"{BLOBS}.yaml")
@@ -88,7 +91,10 @@ def draw_labels(size: SparseRows, rng: np.random.Generator) -> LabelMatrix:
 
 
 def draw_words(size: SparseRows, labels: LabelMatrix, rng: np.random.Generator) -> Any:
-    """Draw the words of labelled images; return the square roots of their counts, CSR (n_images, d) float32."""
+    """Draw the words of labelled images, and return the square roots of the counts of words.
+
+    The result is a CSR matrix of shape (n_images, `size.dimensions`) and dtype float32.
+    """
     lengths = np.maximum(rng.poisson(size.words, labels.n_rows), 1)
     image = np.repeat(np.arange(labels.n_rows), lengths)
     frequency = 1 / (rng.permutation(size.dimensions) + 10.0)
@@ -101,13 +107,16 @@ def draw_words(size: SparseRows, labels: LabelMatrix, rng: np.random.Generator) 
 
 
 def one_label(labels: LabelMatrix, images: NDArray[np.integer], rng: np.random.Generator) -> Ids:
-    """Return one of the labels of each image, (n,) int32, drawn uniformly."""
+    """Return, for each image, a label that is drawn uniformly from the image's labels.
+
+    For n images, the result has shape (n,) and dtype int32.
+    """
     index = (rng.random(len(images)) * labels.n_labels_of_row[images]).astype(np.int64)
     return np.asarray(labels.label_of_pair[labels.offsets[images] + index], dtype=np.int32)
 
 
 def sparse_rows(plan: Plan) -> Searched:
-    """Draw sparse rows and queries: images and words as in `simulated`, without their labels."""
+    """Draw sparse rows and queries, in the same way as the images of `simulated`, and leave out the labels."""
     size, n_queries = plan.on_features.sparse.scaled(plan.scale), plan.scaled(plan.on_features.sparse_queries)
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     both = replace(size, images=size.images + n_queries)
@@ -134,7 +143,7 @@ def searched(data: Data) -> Searched:
 
 
 def installed(package: str, what: str) -> bool:
-    """Return whether a package is installed; if it is not, print that `what`, which needs the package, is left out."""
+    """Return whether a package is installed; if it is not, print that `what` is left out."""
     is_installed = importlib.util.find_spec(package) is not None
     if not is_installed:
         print(f"{what}: left out, because {package} is not installed", flush=True)

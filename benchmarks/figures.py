@@ -28,7 +28,10 @@ def write(tables: Tables, folder: Path) -> None:
 
 
 def ratios_figure(comparisons: pl.DataFrame) -> Figure:
-    """Draw each ratio with its range, in a panel per size and a colour per number of threads."""
+    """Draw each ratio with its range.
+
+    Each size has a panel, and each number of threads has a colour.
+    """
     rows = comparisons.filter(pl.col("what").is_in(RATIOS))
     if rows.is_empty():
         return nothing("Nothing was compared")

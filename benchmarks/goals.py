@@ -1,4 +1,7 @@
-"""The goals for the ratios of times (seconds of the peer / ours): each has a floor and an aim."""
+"""The goals for the ratios of times; each goal has a floor and an aim.
+
+A ratio is the peer's seconds divided by our seconds.
+"""
 
 from dataclasses import dataclass
 

@@ -14,7 +14,10 @@ METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp
 
 
 def measure(plan: Plan, out: Path) -> pl.DataFrame:
-    """Write and return the table `schemas.SCALING` for METHODS; WARP makes at most 10 trials, like LightFM."""
+    """Measure METHODS, and write and return the results.
+
+    The results are a table with the columns `schemas.SCALING`. WARP makes at most 10 trials, like LightFM.
+    """
     configs = {variant: configured(variant) for variant in METHODS}
     own = {"warp": {"trials": 10}}
     methods = {variant: [config.method, config.settings | own.get(variant, {})] for variant, config in configs.items()}

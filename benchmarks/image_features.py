@@ -92,9 +92,9 @@ def race(
 ) -> Tables:
     """Compare epochs of two contestants, each with its own best settings.
 
-    The quality is the validation metric by which settings and epochs were chosen. It is measured on one thread, since
-    LightFM's quality on several threads depends on the timing of the threads. Nothing is compared if the second
-    contestant's `package` is not installed.
+    The quality is the value of the metric by which settings and epochs were chosen, on the validation images. It is
+    measured on one thread, since LightFM's quality on several threads depends on the timing of the threads. Nothing is
+    compared if the second contestant's `package` is not installed.
     """
     if not installed(package, what):
         return [], []

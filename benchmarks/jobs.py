@@ -51,7 +51,10 @@ def file_of(record: Path) -> str:
 
 
 def totals(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Return jobs, seconds and share of all seconds for each rule and variant, in descending order of the seconds."""
+    """Return the number of jobs, their seconds, and their share of all seconds, for each rule and variant.
+
+    The rows are in descending order of the seconds.
+    """
     groups = jobs.group_by("rule", "variant").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
     return groups.with_columns(share=pl.col("seconds") / pl.col("seconds").sum()).sort(
         "seconds", "rule", "variant", descending=[True, False, False]

@@ -5,8 +5,9 @@ turns, in the same process and on the same number of threads. An update needs at
 work, even if everything else happens at the same time. This time is the update's limit; the share of the limit is the
 limit divided by the measured time of the update.
 
-The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes (u is an image's vector,
-and H^C is the sum of beta_c v_c v_c' over the labels c):
+The following list shows the work of an iteration with N images, M labels, P pairs, K factors and numbers of four bytes.
+Here u is an image's vector, v_c is the vector of label c, and beta_c is the weight of label c in all pairs that are not
+positives. H^C is the sum of beta_c v_c v_c' over all labels.
 
   update of the images   3 N K^2 + 8 P K operations: the products H^C u, half of the sum of u u' (which is symmetric),
                          and four multiply-adds per pair and factor (score, slope, curvature, score after the step);
@@ -71,7 +72,10 @@ def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def read_rows(array, rows, out):
-    """Write to `out` the sum of rows of `array`, (n, 16) float32: of all but the last AHEAD of the indices `rows`."""
+    """Write the sum of some rows of `array` to `out`.
+
+    `array` has shape (n, 16) and dtype float32. The indices of the rows are those in `rows`, except for the last AHEAD.
+    """
     total = broadcast(np.float32(0))
     for j in range(len(rows) - AHEAD):
         prefetch(array, (rows[j + AHEAD], 0))
@@ -81,7 +85,7 @@ def read_rows(array, rows, out):
 
 @njit(cache=True, nogil=True)
 def copy_rows(array, out):
-    """Copy an array, (n, 16) float32."""
+    """Copy `array`, of shape (n, 16) and dtype float32, to `out`."""
     for i in range(len(array)):
         store(out, (i, 0), load(array, (i, 0)))
 
@@ -127,8 +131,8 @@ def compare(size: str, labels: LabelMatrix, plan: Plan, pool: Workers) -> list[R
 def rates(pool: Workers, n_images: int, n_labels: int, factors: int) -> list[Callable[[], float]]:
     """Return turns that measure seconds per operation, per copied byte, and per random row of labels and of images.
 
-    A row has 16 numbers. Rows of labels are read from an array as large as all label vectors, rows of images from an
-    array as large as one block (16 factors) of all image vectors.
+    A row has 16 numbers. Rows of labels are read from an array as large as all label vectors. Rows of images are read
+    from an array as large as one block (16 factors) of all image vectors.
     """
     rng = np.random.default_rng(SEED)
     left, right, product = (np.ones((SIDE, SIDE), dtype=np.float32) for _ in range(3))

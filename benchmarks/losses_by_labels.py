@@ -1,4 +1,4 @@
-"""Measure how the time of losses over pairs of labels, with derivatives, depends on the number of labels."""
+"""Measure how the time of losses over pairs of labels, including their derivatives, depends on the number of labels."""
 
 from functools import partial
 from statistics import median
@@ -59,5 +59,8 @@ def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
 
 
 def loss_of(method: NetworkMethod, scores: Matrix) -> None:
-    """Compute the loss of a copy of the scores, because the derivatives are written over the copy."""
+    """Compute the loss of a copy of the scores.
+
+    The copy is needed because the method overwrites its argument with the derivatives.
+    """
     method.loss(scores.copy(), np.arange(len(scores)))

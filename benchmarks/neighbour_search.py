@@ -39,7 +39,11 @@ def sparse_neighbours(plan: Plan) -> list[Row]:
 
 
 def compare(plan: Plan, what: str, searched: Searched, others: dict[str, Work]) -> list[Row]:
-    """Compare exact search with peers; quality is the share of neighbours that are as near as scikit-learn's."""
+    """Compare exact search with peers, for each number of threads.
+
+    The quality is the share of our neighbours that are as near as scikit-learn's. It is given only for
+    the comparison with scikit-learn.
+    """
     k = min(plan.on_features.neighbours, searched.rows.shape[0])
     search = Search(searched.rows, "cosine")
     found = brute_force(searched, k) if installed("sklearn", f"{what}, scikit-learn") else None
@@ -61,7 +65,10 @@ def compare(plan: Plan, what: str, searched: Searched, others: dict[str, Work]) 
 
 
 def search_by_all(search: Search, searched: Searched, k: int, pool: Workers) -> Ids:
-    """Return the k nearest rows of each query, (m, k) int32; threads share the queries."""
+    """Return the k nearest rows of each query; the queries are divided among the threads.
+
+    For m queries, the result has shape (m, k) and dtype int32.
+    """
     n_queries = searched.queries.shape[0]
     near = np.empty((n_queries, k), dtype=np.int32)
 
@@ -75,7 +82,7 @@ def search_by_all(search: Search, searched: Searched, k: int, pool: Workers) -> 
 def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
     """Return scikit-learn's search by Euclidean distance.
 
-    For rows of unit length, it is equivalent to the search by cosine, and faster.
+    For rows of unit length, this search is equivalent to the search by cosine, but faster.
     """
     module = importlib.import_module("sklearn.neighbors")
     fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(searched.rows)
@@ -83,7 +90,10 @@ def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
 
 
 def flat_index(searched: Searched, k: int) -> Callable[[], Ids]:
-    """Return faiss's exact search by inner products, which gives the order of cosines for rows of unit length."""
+    """Return faiss's exact search by inner products.
+
+    For rows of unit length, inner products equal cosines.
+    """
     index = importlib.import_module("faiss").IndexFlatIP(searched.rows.shape[1])
     index.add(searched.rows)
     return lambda: np.asarray(index.search(searched.queries, k)[1], dtype=np.int32)
@@ -96,7 +106,10 @@ def limited(work: Work, threads: int) -> object:
 
 
 def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
-    """Return the share of our k nearest rows, (m, k), that are not farther than the peer's row of the same rank."""
+    """Return the share of our nearest rows that are not farther than the peer's row of the same rank.
+
+    `ours` and `theirs` contain the k nearest rows of m queries, in shape (m, k).
+    """
     distances_ours, distances_peer = (np.sort(search.distances(queries, near)) for near in (ours, theirs))
     return float((distances_ours <= distances_peer + ROUNDING).mean())
 
@@ -111,7 +124,10 @@ class Tree:
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
-        """Search the leaf of each query for the k nearest rows, and return the nearest row of each query, (m,)."""
+        """Search the leaf of each query for the k nearest rows, and return the nearest row of each query.
+
+        For m queries, the result has shape (m,).
+        """
         first = np.empty(self.queries.shape[0], dtype=np.int32)
         leaf_of_query = descend(self.queries, self.thresholds, self.seed)
         for leaf in np.unique(leaf_of_query).tolist():
@@ -122,12 +138,18 @@ class Tree:
 
 
 def first_of(near: Ids, keys: Matrix) -> Ids:
-    """Return the nearest neighbour of each query, (m,), from the results of `Search.nearest`."""
+    """Return the nearest neighbour of each query, from the results of `Search.nearest`.
+
+    For m queries, the result has shape (m,).
+    """
     return np.asarray(near[np.arange(len(near)), keys.argmax(axis=1)], dtype=np.int32)
 
 
 def tree(plan: Plan) -> list[Row]:
-    """Compare trees with exact search on one thread: seconds per query, and recall of the nearest row as quality."""
+    """Compare trees with exact search, on one thread.
+
+    The times are seconds per query. The quality is the share of queries for which a tree finds the nearest row.
+    """
     all_searched = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
     return [row for searched in all_searched for row in against_exact(plan, searched, plan.on_features.levels)]
 

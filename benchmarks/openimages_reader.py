@@ -50,7 +50,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def mids() -> np.ndarray:
-    """Return ids of 8 to 10 characters like those of Open Images, by descending popularity, (LABELS,) bytes."""
+    """Return label ids of 8 to 10 characters, like those of Open Images.
+
+    The result has shape (LABELS,) and contains bytes. The labels are in descending order of their popularity.
+    """
     order = np.random.default_rng(0).permutation(LABELS)
     return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
 
@@ -62,7 +65,10 @@ def image_id(number: np.ndarray) -> np.ndarray:
 
 
 def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield blocks: the image number and label of each line, and the number of repeated lines, which come last."""
+    """Yield blocks of lines: the image number and the label of each line, and the number of repeated lines.
+
+    The repeated lines are the last lines of a block.
+    """
     a_block = min(IMAGES_A_BLOCK, n_lines // LABELS_PER_IMAGE // BLOCKS + 1)
     popularity = np.cumsum(1 / np.arange(10, LABELS + 10))
     drawn = block = 0
@@ -82,7 +88,7 @@ def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]
 def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
     """Return the lines of a table.
 
-    They are built as a matrix of bytes, in which names are padded with zeros; then the zeros are removed.
+    The lines are built as a matrix of bytes, in which names are padded with zeros. Then the zeros are removed.
     """
     nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
     digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
@@ -94,9 +100,10 @@ def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
 
 
 def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
-    """Write an archive; return its numbers of lines, images, pairs and repeats, and each label's number of images.
+    """Write an archive, and return its numbers of lines, images, pairs and repeats.
 
-    To save memory, blocks are drawn twice: first for their sizes, which a tar archive states before the content.
+    The result also contains the number of images of each label. To save memory, blocks are drawn twice. The first time,
+    only their sizes are kept, because a tar archive states the size of a file before its content.
     """
     names = mids()
     lengths = np.char.str_len(names)
@@ -121,7 +128,7 @@ def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
 
 
 class _Lines(io.RawIOBase):
-    """A file-like object whose content is the blocks of an iterator."""
+    """A file-like object that contains `head` and then the blocks of an iterator."""
 
     def __init__(self, head: bytes, blocks: Iterator[bytes]) -> None:
         self.rest, self.blocks = memoryview(head), blocks

@@ -71,7 +71,10 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def fit_and_rank(folder: Path, form: str, plan: Plan) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit a method or read a file of scores, and rank the test labels; return seconds and memory of both stages."""
+    """Fit a method or read a file of scores, and then rank the test labels.
+
+    Return the seconds and the memory of the two stages. `form` is a key of FORMS.
+    """
     threads, split, out = max(plan.threads), folder / "split", folder / form
     case: list[object] = [
         "--split", split, "--dataset", "simulated", "--protocol", "distinct", "--variant", form, "--seed", SEED,

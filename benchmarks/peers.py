@@ -22,7 +22,10 @@ from vsebench.models import Embeddings
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
-    """Return a matrix with a 1 for each positive, in new arrays, because some packages need writable arrays."""
+    """Return a sparse matrix with a 1 for each positive.
+
+    The arrays of the matrix are new, because some packages need writable arrays.
+    """
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
     return scipy.sparse.csr_matrix(
@@ -31,10 +34,10 @@ def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
 
 
 class ImplicitAls(Training):
-    """ALS by conjugate gradients, with the objective of VSE-fs for this `beta_0` and `regularisation` (lambda).
+    """ALS of implicit, by conjugate gradients, with the objective of VSE-fs.
 
-    With scores s, embeddings U and V, and beta = beta_0 / (number of labels), VSE-fs with gamma 0, alpha 0 and weights
-    1 minimises
+    The settings `beta_0` and `regularisation` (lambda) are those of VSE-fs. Let s be the scores, U and V the
+    embeddings, and beta = beta_0 / (number of labels). With gamma 0, alpha 0 and weights 1, VSE-fs minimises
         sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
     implicit uses the entries c of its matrix as weights and minimises
         sum over positives c (1 - s)^2 +      sum over the rest s^2 + regularization (|U|^2 + |V|^2).

@@ -1,7 +1,8 @@
-"""Kernels as plain loops, which `benchmarks/without_vectors.py` compares with those that use `kernels/vectors.py`.
+"""Kernels as plain loops.
 
-Each function does the same as the function of the same name in the package. The compiler chooses the order of
-additions, so the last bits of a model differ.
+`benchmarks/without_vectors.py` compares them with the kernels that use `vsebench.kernels.vectors`. Each function does
+the same as the function of the same name in the package, unless its docstring says otherwise. The compiler chooses the
+order of additions, so the last bits of a model differ.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ def sgd_step(embedding, i, p, n, size, shrinkage):  # type: ignore[no-untyped-de
 
 @njit(inline="always")
 def contains(row_labels, start, stop, label):  # type: ignore[no-untyped-def]
-    """Return whether an image has a label; replaces `any_equal`."""
+    """Return whether an image has a label, without `vectors.any_equal`."""
     for j in range(start, stop):  # noqa: SIM110, numba compiles no generators
         if row_labels[j] == label:
             return True
@@ -62,7 +63,7 @@ def prefetch(array, index):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def weigh_factors(images, i, deviations, sums):  # type: ignore[no-untyped-def]
-    """Write the cumulative weights of factors; replaces `absolute` and `cumsum`."""
+    """Write the cumulative weights of factors, without `vectors.absolute` and `vectors.cumsum`."""
     n_factors = images.shape[1]
     for f in range(LANES):
         sums[f] = abs(images[i, f]) * deviations[f]
@@ -76,7 +77,10 @@ def weigh_factors(images, i, deviations, sums):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def find_factor(sums, share):  # type: ignore[no-untyped-def]
-    """Return the factor where cumulative weights reach a share of their sum; replaces `greater_mask`, `count_bits`."""
+    """Return the factor where cumulative weights reach a share of their sum.
+
+    The loop replaces `vectors.greater_mask` and `vectors.count_bits`.
+    """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
     lane = 0
@@ -91,7 +95,10 @@ def find_factor(sums, share):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
-    """Add to `total` four rows of a matrix, each times the value of one of an image's features."""
+    """Multiply four rows of a matrix by four numbers of image i, and add the products to `total`.
+
+    The numbers are rows.values[e] to rows.values[e + 3]. Each number is multiplied by the matrix row of its feature.
+    """
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     for f in range(matrix.shape[1]):
@@ -100,7 +107,7 @@ def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
-    """Add `direction`, times the value of each feature of an image, to the row of `matrix` for that feature."""
+    """For every feature of image i, add `direction` times the feature's value to the feature's row of `matrix`."""
     for e in range(rows.offsets[i], rows.offsets[i + 1]):
         j, x = column(rows, i, e), rows.values[e]
         for f in range(matrix.shape[1]):
@@ -109,7 +116,7 @@ def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def score(rows, i, weights, c):  # type: ignore[no-untyped-def]
-    """Return the inner product of a label's weights, w_c, and an image's features, x_i."""
+    """Return the inner product of the weights of label c and the features of image i."""
     start, total = rows.offsets[i], np.float32(0)
     if len(rows.columns) == 0:
         for e in range(start, rows.offsets[i + 1]):
@@ -122,7 +129,7 @@ def score(rows, i, weights, c):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_row(rows, i, weights, c, size):  # type: ignore[no-untyped-def]
-    """Add a multiple of an image's features, x_i, to a label's weights, w_c."""
+    """Add the features of image i, times `size`, to the weights of label c."""
     start = rows.offsets[i]
     if len(rows.columns) == 0:
         for e in range(start, rows.offsets[i + 1]):
@@ -187,7 +194,7 @@ def sweep_images(  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def gather_labels(f0, group, width, n, vectors, rows, x):  # type: ignore[no-untyped-def]
-    """Gather the vectors of the labels of 16 images; replaces `transpose`."""
+    """Gather the vectors of the labels of 16 images, without `vectors.transpose`."""
     x[:n] = 0
     for lane in range(width):
         first = rows.offsets[group + lane]
@@ -199,7 +206,7 @@ def gather_labels(f0, group, width, n, vectors, rows, x):  # type: ignore[no-unt
 
 @njit(**INLINE)
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):  # type: ignore[no-untyped-def]
-    """Gather the vectors of the images of a label; replaces `transpose`."""
+    """Gather the vectors of the images of a label, without `vectors.transpose`."""
     x[(n_tiles - 1) * LANES : n_tiles * LANES] = 0
     for j in range(degree):
         full_sample.prefetch(blocks, (f0 // LANES, images[first + j + full_sample.AHEAD], 0))
@@ -210,7 +217,10 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):  # type: ignor
 
 @njit
 def where_above(keys, bound, found):  # type: ignore[no-untyped-def]
-    """Write the indices of numbers that are greater than a bound; replaces `greater_mask`."""
+    """Write the indices of the keys above a bound to `found`, and return the number of these keys.
+
+    The loop replaces `vectors.greater_mask`.
+    """
     count = 0
     for i in range(len(keys)):
         if keys[i] > bound:
@@ -221,9 +231,9 @@ def where_above(keys, bound, found):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=FASTMATH)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):  # type: ignore[no-untyped-def]
-    """Count scores above or equal to each held-out label's, by products of int16; replaces `add_products`.
+    """Count the higher scores and the equal scores for each held-out label, without `vectors.add_products`.
 
-    Scores of known labels are counted, too.
+    Scores are first compared by products of int16 numbers. Unlike in the package, known labels are counted, too.
     """
     n_labels = len(labels.vectors)
     vectors = images[queries]

@@ -66,7 +66,7 @@ class OnFeatures:
 
 
 def scaled(size: int, scale: float) -> int:
-    """Return a size times a scale, rounded; at least 2."""
+    """Return a size times a scale, rounded to an integer of at least 2."""
     return max(2, round(size * scale))
 
 
@@ -102,7 +102,7 @@ class Plan:
     on_features: OnFeatures
 
     def scaled(self, size: int) -> int:
-        """Return a size times the plan's scale, rounded; at least 2."""
+        """Return a size times the plan's scale, rounded to an integer of at least 2."""
         return scaled(size, self.scale)
 
 

@@ -43,7 +43,10 @@ class Judge:
         self._tests: dict[tuple[str, str], float] = {}
 
     def choice(self, contestant: Contestant, data: Data) -> Choice:
-        """Return the best choice on the validation labels; of several equal choices, the first."""
+        """Return the settings and the number of epochs with the best quality on the validation labels.
+
+        If several choices are equally good, the first of them is returned.
+        """
         key = contestant.name, data.name
         if key not in self._choices:
             with workers(max(self.plan.threads)) as pool:
@@ -94,7 +97,10 @@ class Judge:
 
 
 def value(model: Model, held_out: HeldOut, data: Data, pool: Workers) -> float:
-    """Return the value of the data set's metric on held-out labels; 0 for a model whose scores are not finite."""
+    """Return the value of the data set's metric on held-out labels.
+
+    The value is 0 if the scores of the model are not finite.
+    """
     if not model.has_finite_scores():
         return 0.0
     return mean_metric(rank(model, held_out, data.features, pool, "benchmark"), data.metric)

@@ -16,10 +16,11 @@ CUTOFF = 10
 
 
 def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArray[np.int32]:
-    """Return the rank of each image's one held-out label, a block of images at a time.
+    """Return the rank of the held-out label of each image.
 
-    The scores of a block are one matrix product. Known labels, which never include the held-out label, are masked. The
-    scores above the held-out label's score are counted. The arrays of a block are reused for the next one.
+    Each image has one held-out label. The ranks are computed for a block of images at a time. The scores of a block are
+    one matrix product. Known labels, which never include the held-out label, are masked. The scores above the held-out
+    label's score are counted. The arrays of a block are reused for the next one.
     """
     images, labels, known = held_out.images, held_out.right.label_of_pair, held_out.known
     columns = np.ascontiguousarray(model.label.T)
@@ -65,7 +66,10 @@ def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Calla
 
 
 def for_every_image(part: LabelMatrix, held_out: HeldOut, n_images: int) -> LabelMatrix:
-    """Return a matrix with a row per image of the data set: the tested images' rows, and empty rows for the others."""
+    """Return a matrix with a row for each image of the data set.
+
+    The rows of the tested images are those of `part`. The rows of the other images are empty.
+    """
     sizes = np.zeros(n_images, dtype=np.int64)
     sizes[held_out.images] = part.n_labels_of_row
     offsets = np.concatenate([[0], np.cumsum(sizes)])

@@ -1,5 +1,7 @@
-"""Write results/benchmarks.md: all speed ratios with their ranges, the quality that each model reaches, the goals, and
-tables of growth, memory and compilation.
+"""Write the results of the benchmarks to results/benchmarks.md.
+
+The page contains all speed ratios with their ranges, the quality that each model reaches, the goals, and tables of
+growth, memory and compilation.
 """
 
 from pathlib import Path
@@ -193,7 +195,7 @@ def growth_table(growth: pl.DataFrame) -> Table:
 
 
 def limit_table(rows: pl.DataFrame) -> Table:
-    """Return the time of each update of VSE-fs, and the least time that each kind of work in it needs."""
+    """Return the time of each update of VSE-fs, and the least time that each kind of work in this update needs."""
     columns = (
         Column("size", "Size"),
         Column("threads", "Threads", "count"),

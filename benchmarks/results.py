@@ -56,7 +56,7 @@ KEYS = {
 
 
 def path_of(results: Path, name: str) -> Path:
-    """Return the file of a table."""
+    """Return the path of the file of a table."""
     return results / ("benchmarks.parquet" if name == "comparisons" else f"benchmarks/{name}.parquet")
 
 

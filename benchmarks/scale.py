@@ -153,7 +153,7 @@ def child(part: str, folder: Path, sizes: dict[str, int]) -> dict[str, float]:
 def settings_of_sizes() -> list[tuple[str, dict[str, int]]]:
     """Return, for each measurement, the name of the varied size and the values of all sizes.
 
-    The middle values of all sizes occur once for each varied size.
+    The combination of all middle values occurs once for each varied size.
     """
     middle = {name: sizes[1] for name, sizes in SIZES.items()}
     return [(variable, middle | {variable: size}) for variable, sizes in SIZES.items() for size in sizes]
@@ -180,7 +180,10 @@ def measure_all(folder: Path, repeats: int) -> pl.DataFrame:
 
 
 def table_of(found: pl.DataFrame) -> str:
-    """Return the medians of time and memory at all sizes, and the exponents with their intervals, in Markdown."""
+    """Return a Markdown table of the median times, the median memory, and the exponents of their growth.
+
+    Each exponent has a confidence interval.
+    """
     by_size = found.group_by("method", "variable", "size", maintain_order=True).agg(
         pl.col("seconds").median(), pl.col("bytes").median()
     )

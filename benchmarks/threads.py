@@ -1,8 +1,8 @@
 """Measure how much faster work is on more threads, and whether the results are the same, byte for byte.
 
 The kinds of work are training, ranking and searching. In each repeat, a kind of work is done on 1, 2, 4, 8, ...
-threads, up to the number of cores. The speed-up is the time on one thread divided by the time on several, within a
-repeat.
+threads, up to the number of cores. Within each repeat, the speed-up is the time on one thread divided by the
+time on several threads.
 """
 
 import statistics

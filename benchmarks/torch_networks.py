@@ -78,12 +78,15 @@ class Torch(Training):
         self.optimiser.step()
 
     def cross_entropy(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images of the loss summed over labels."""
+        """Return the binary cross-entropy, summed over labels and averaged over images."""
         functional = self.torch.nn.functional
         return functional.binary_cross_entropy_with_logits(scores, carried.float(), reduction="sum") / len(scores)
 
     def lsep(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images of the loss, whose sum over pairs is computed as a product of two sums."""
+        """Return the LSEP loss, averaged over images.
+
+        The sum over pairs of labels in this loss is computed as a product of two sums.
+        """
         least = self.torch.finfo(scores.dtype).min
         negatives = scores.masked_fill(carried, least).logsumexp(1)
         positives = (-scores).masked_fill(~carried, least).logsumexp(1)

@@ -63,9 +63,9 @@ REPEATS = 3  # the plan's number of repeats is multiplied by this number
 
 @dataclass(frozen=True)
 class Part:
-    """A part of `kernels/vectors.py` in a kernel, with the method to time and the plain loops that replace the part."""
+    """A part of `kernels/vectors.py` that a kernel uses, and the plain loops that replace this part."""
 
-    kernel: str  # a file of config/methods
+    kernel: str  # the method to time, a file of config/methods
     name: str
     replaced: Replacements
     images: tuple[int, ...] = (FEW, MANY)
@@ -112,7 +112,10 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, int], list[Turn]]]:
-    """For each comparison, yield kernel, part, (factors, labels, images), and the turns with and without vectors."""
+    """For each comparison, yield the kernel, the part, the sizes, and the turns with and without vectors.
+
+    The sizes are the numbers of factors, labels and images.
+    """
     with workers(1) as pool:
         for part in PARTS:
             kernels = compiled_anew(part)
@@ -132,7 +135,7 @@ def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, in
 def without(function: Any, replaced: dict[int, Any]) -> Any:
     """Compile a function anew, with other functions in place of some that it calls directly or indirectly.
 
-    replaced : `id` of a function -> its replacement; functions that are compiled anew are added
+    replaced : `id` of a function -> its replacement; updated with the compiled functions that are visited
     """
     if id(function) not in replaced and isinstance(function, Dispatcher):
         python = function.py_func
@@ -159,7 +162,7 @@ def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
 
 
 def epochs(part: Part, kernels: Kernels, problem: Problem, factors: int | None) -> list[Turn]:
-    """Return turns of one or more epochs of a method, with and without vectors."""
+    """Return two turns of one or more epochs each, one with vectors and one without."""
     method, values = method_of(part)
     settings = read_settings(method, values | ({"factors": factors} if factors else {}), part.kernel)
     ours, other = method(problem, settings), method(problem, settings)

@@ -22,7 +22,10 @@ DRAWN_FOR = 64  # number of images for which labels are drawn
 
 
 def image_search(plan: Plan) -> list[Row]:
-    """Compare the times to search, which scores all images by a word's vector, and to read the images' vectors once."""
+    """Compare the time of a search for a word with the time to read all image vectors once.
+
+    A search scores all images by the word's vector.
+    """
     n_images, size = plan.on_features.searched
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     images = rng.standard_normal((n_images, size), dtype=np.float32)

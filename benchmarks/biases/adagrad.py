@@ -1,4 +1,6 @@
-"""Adagrad, in which each parameter has its own learning rate, eta / sqrt(sum of its squared gradients so far).
+"""Adagrad, in which each parameter has its own learning rate.
+
+The rate of a parameter is eta / sqrt(sum of its squared gradients so far), where eta is the same for all parameters.
 
 Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization", JMLR
 2011.
@@ -14,7 +16,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, divide_or_zero, load, sqrt
 
 
 class SquaredGradients(NamedTuple):
-    """For each parameter, the sum of its squared gradients so far; each step updates it.
+    """The sum of the squared gradients of each parameter so far, which the steps update.
 
     Attributes
     ----------
@@ -30,10 +32,13 @@ class SquaredGradients(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, regularisation):
-    """Take one Adagrad step of each parameter v, along weight * dm/dv - lambda v; m = <v_i, v_p - v_n> + b_p - b_n.
+    """Take one Adagrad step on a triple (image i, positive p, negative n).
+
+    The parameters are the vectors v_i, v_p and v_n and the biases b_p and b_n. Each parameter v takes a step along
+    weight * dm/dv - lambda v, where m = <v_i, v_p - v_n> + b_p - b_n.
 
     embedding : `Embedding`, updated
-    biases : (n_labels,) float32, b_c; updated
+    biases : (n_labels,) float32, bias b_c of each label c; updated
     squares : `SquaredGradients`, updated
     i, p, n : integers, image, positive and negative
     weight : float32, the negative derivative of the loss with respect to m
@@ -67,7 +72,7 @@ def adagrad(matrix, squares, row, f, value, gradient, learning_rate):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad_bias(biases, squares, label, weight, learning_rate, regularisation):
-    """Take the Adagrad step of one label's bias, whose gradient is weight - lambda b.
+    """Take the Adagrad step of one label's bias b, along weight - lambda b.
 
     biases, squares : (n_labels,) float32, biases and sums of their squared gradients; updated
     label : integer

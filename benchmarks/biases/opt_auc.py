@@ -1,4 +1,7 @@
-"""Opt-AUC with a bias per label, as in the BPR of third-party packages: s_ic = <v_i, v_c> + b_c."""
+"""Opt-AUC with a bias per label, as in the BPR of third-party packages.
+
+The score of label c for image i is <v_i, v_c> + b_c, where v_i and v_c are vectors and b_c is the bias.
+"""
 
 import numpy as np
 from numba import njit
@@ -22,16 +25,17 @@ from vsebench.models import Embeddings
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
-    """Take `steps` steps that lower log(1 + exp(-m)), where m = <v_i, v_p - v_n> + b_p - b_n.
+    """Take `steps` steps of stochastic gradient descent with the loss log(1 + exp(-m)).
 
-    Each step draws a negative n uniformly and moves each parameter v (v_i, v_p, v_n, b_p and b_n) by
+    Here m = <v_i, v_p - v_n> + b_p - b_n for an image i, its positive p and a negative n. Each step draws i and p, then
+    draws n uniformly, and moves each parameter v (v_i, v_p, v_n, b_p and b_n) by
     eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image that has every label are skipped, because it has no
     negative.
 
     Parameters
     ----------
     embedding : `Embedding`, updated
-    biases : (n_labels,) float32, b_c; updated
+    biases : (n_labels,) float32, bias b_c of each label c; updated
     pipeline : `Pipeline` of the positives from which (i, p) is drawn
     steps : integer
     rates : `Rates`, eta and lambda
@@ -85,6 +89,9 @@ class OptAucBiases(SgdMethod):
 
 
 def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
-    """Return embeddings with the labels' biases, (n_labels,) float32, as an additional factor."""
+    """Return the embeddings of `model` with the labels' biases as an additional factor.
+
+    `biases` has shape (n_labels,) and dtype float32. The additional factor of every image is 1.
+    """
     ones = np.ones((len(model.image), 1), dtype=np.float32)
     return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -1,4 +1,7 @@
-"""WARP as in LightFM: with Adagrad, and a bias per label, s_ic = <v_i, v_c> + b_c."""
+"""WARP as in LightFM, with Adagrad and a bias per label.
+
+The score of label c for image i is <v_i, v_c> + b_c, where v_i and v_c are vectors and b_c is the bias.
+"""
 
 import numpy as np
 from numba import njit
@@ -28,16 +31,19 @@ from vsebench.models import Embeddings
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rates, streams):
-    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - m), where L is the rank loss.
+    """Take `steps` Adagrad steps with the loss w max(0, 1 - m).
 
-    Here m = <v_i, v_p - v_n> + b_p - b_n, and N is the number of labels that the image does not have. Negatives
-    are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then each parameter v takes an Adagrad
-    step along L dm/dv - lambda v. If no trial violates the margin, nothing changes.
+    Here m = <v_i, v_p - v_n> + b_p - b_n for an image i, its positive p and a negative n. Negatives are drawn with
+    replacement until one violates the margin, which means that m < 1. Then each parameter v takes an Adagrad step along
+    w dm/dv - lambda v. If no trial violates the margin, nothing changes.
+
+    The weight w is L(floor(N / T)), where L is the rank loss, N is the number of labels that the image does not have,
+    and T is the number of trials.
 
     Parameters
     ----------
     embedding : `Embedding`, updated
-    biases : (n_labels,) float32, b_c; updated
+    biases : (n_labels,) float32, bias b_c of each label c; updated
     squares : `SquaredGradients`, updated
     pipeline : `Pipeline` of the positives from which (i, p) is drawn
     trials : `Trials`
