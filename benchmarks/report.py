@@ -50,7 +50,7 @@ def write(tables: Tables, out: Path) -> None:
 
 
 def report_tables(tables: Tables) -> dict[str, Table]:
-    """Return all tables of the page, by the names of their files."""
+    """Return a dictionary from the name of each table's file to the table."""
     return {
         "ratios": ratio_table(tables["comparisons"], TITLES, "recall@10", "Our methods and third-party packages"),
         "goals": comparison_table(tables["comparisons"]),
