@@ -1,4 +1,4 @@
-"""Check that a file of scores fits the hash, test images and candidate labels of a split from `vsebench export`."""
+"""Check that a file of scores matches the hash, test images and candidate labels of a split from `vsebench export`."""
 
 import argparse
 from pathlib import Path

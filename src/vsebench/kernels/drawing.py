@@ -11,7 +11,7 @@ def draw_index(weights, rng):
     """Draw an index with the probabilities `weights`.
 
     weights : (n,), adds up to 1
-    rng : (1,) uint64, state of the random numbers; advanced
+    rng : (1,) uint64, the state of the random numbers; each draw changes it
     """
     left = uniform(rng)
     for index in range(len(weights) - 1):
@@ -30,7 +30,7 @@ def draw_new(mixture, cumulative, row, rng):
     mixture : (T,) float32, the image's topic probabilities
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic
     row : (n,) int32, the labels that the image already has
-    rng : (1,) uint64, state of the random numbers; advanced
+    rng : (1,) uint64, the state of the random numbers; each draw changes it
     """
     while True:
         topic = draw_index(mixture, rng)
@@ -54,7 +54,7 @@ def draw_labels(mixtures, cumulative, offsets, novelty, rng):
     novelty
         If an image has n labels so far, its next label is a copy of one of them with probability n / (n + novelty). The
         label to copy is drawn uniformly. If `novelty` is infinite, there are no copies.
-    rng : (1,) uint64, state of the random numbers; advanced
+    rng : (1,) uint64, the state of the random numbers; each draw changes it
 
     Returns the labels of all images, one image after the other, (offsets[-1],) int32.
     """

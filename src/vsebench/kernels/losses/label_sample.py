@@ -33,7 +33,7 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
     table : `AliasTable`, the distribution of the labels from which negatives are drawn
     exclude : which labels cannot be negatives: one of the constants NOTHING, DRAWN, POSITIVES, BATCH and NEXT_IMAGE
     in_batch : (n_labels,) bool, all False before and after the call; empty unless `exclude` is BATCH
-    rng : (1,) uint64, the state of the random numbers, advanced
+    rng : (1,) uint64, the state of the random numbers; each draw changes it
     """
     for row in range(len(images)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]

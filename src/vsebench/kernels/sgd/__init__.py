@@ -16,5 +16,5 @@ rates : `Rates`, which contain eta and lambda
 learning_rate : float, constant
 max_norm : float, the largest norm that a row of the vectors or maps may have (C in WSABIE); 0 means no limit
 streams : `Streams`; each stream that is used is advanced
-rng : (1,) uint64, the state of the random numbers, advanced
+rng : (1,) uint64, the state of the random numbers; each draw changes it
 """
