@@ -250,6 +250,7 @@ def test_lists_may_lack_labels_and_an_image_all_of_them_and_the_command_counts_t
         (".npy", lambda path: np.save(path, np.load(path) * np.nan), "row 1 contains a number that is not finite"),
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
         (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores`, nor `image_vectors`"),
+        (".npz", lambda path: np.savez(path, ids=["i0", ""], labels=["l0"]), "ids: entry 2: the id has an empty name"),
         (".npz", lambda path: path.write_bytes(path.read_bytes()[:99]), "not a readable"),
         (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "and either score or rank"),
         (".csv", lambda path: path.write_text("image,label,score\ni0,l0,x\n"), "row 1: the score is not a finite"),

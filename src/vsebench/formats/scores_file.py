@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError, no_file
 from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Ids
-from vsebench.formats.annotations import check_unique
+from vsebench.formats.annotations import check_names
 from vsebench.formats.download.archives import text_lines
 from vsebench.formats.features_file import read_ids
 from vsebench.formats.numpy_files import load, texts
@@ -101,8 +101,8 @@ def read_scores(path: Path) -> Scores:
     UserError
         - The file, or a text file that belongs to it, is missing or damaged.
         - An array or a column is missing, or has the wrong shape or type.
+        - An id or a label is empty or, in an array or a text file, contains a control character.
         - An id or a label in an array or a text file occurs twice.
-        - An id or a label in a text file or a table is empty.
         - A table lists a pair twice.
         - A score (or a number in a vector) is not finite, or its absolute value is 1e30 or more.
     """
@@ -145,7 +145,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
     if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
         raise UserError(f"{path}: `{key}` is missing, or is not a list of strings")
     names = texts(array, f"{path}: {key}")
-    check_unique(names, f"{path}: {key}", "name")
+    check_names(names, f"{path}: {key}", key.removesuffix("s"), unit="entry")
     return names
 
 
