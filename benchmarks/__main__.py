@@ -15,6 +15,7 @@ import polars as pl
 from benchmarks import (
     embedding_steps,
     epochs_by_labels,
+    exact_images,
     figures,
     growth,
     image_features,
@@ -66,6 +67,7 @@ SEARCHES = {
 WITH_PEERS = {"memory": memory.measure, "starts": starts.measure}
 ALONE = {
     "limits": limits.measure,
+    "exact_images": exact_images.measure,
     "threads": threads.measure,
     "wsabie_steps": embedding_steps.measure,
     "losses_by_labels": losses_by_labels.measure,

@@ -92,9 +92,10 @@ class Ours(Training):
         settings: Settings,
         pool: Workers,
         method: type[Method] | None = None,
+        seed: int = SEED,
     ) -> None:
         trained, values = warm(variant, method)
-        problem = Problem(Labels.all_of(train), SEED, pool)
+        problem = Problem(Labels.all_of(train), seed, pool)
         self.method = trained(problem, read_settings(trained, values | fixed | settings, variant))
 
 

@@ -56,6 +56,7 @@ def report_tables(tables: Tables) -> dict[str, Table]:
         "goals": comparison_table(tables["comparisons"]),
         "settings": settings_table(tables["settings"], "recall@10", "Settings, chosen on the validation labels"),
         "limits": limit_table(tables["limits"]),
+        "exact-images": exact_table(tables["exact_images"]),
         "threads": thread_table(tables["threads"]),
         "growth": growth_table(tables["growth"]),
         "memory": memory_table(tables["memory"]),
@@ -216,6 +217,36 @@ def limit_table(rows: pl.DataFrame) -> Table:
         LOAD,
     )
     return Table(columns, body_of(rows, columns), "An iteration of VSE-fs and the limits of the machine", notes=notes)
+
+
+def exact_table(rows: pl.DataFrame) -> Table:
+    """Return the seconds and the quality of VSE-fs with two updates of the images."""
+    columns = (
+        Column("size", "Size"),
+        Column("factors", "K", "count"),
+        Column("threads", "Threads", "count"),
+        Column("seconds_by_factor", "Seconds by factor", "seconds"),
+        Column("seconds_exact", "Seconds exact", "seconds"),
+        Column("ratio", "Ratio", "mean", interval=True),
+        Column("quality_by_factor", "Recall@10 by factor", "score"),
+        Column("quality_exact", "Recall@10 exact", "score"),
+        Column("difference", "Largest difference", "score"),
+        Column("load", "Load", "mean"),
+    )
+    body = [
+        Row(tuple(
+            Cell(row["ratio"], row["ratio_min"], row["ratio_max"]) if column.key == "ratio" else Cell(row[column.key])
+            for column in columns
+        ))
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    notes = (
+        "Seconds of an iteration, in which only the update of the images differs; the ratio is the median over the "
+        "repeats, with the smallest and the largest in brackets.",
+        "Recall@10: mean over five seeds. Largest difference: between the two updates, of one seed.",
+        LOAD,
+    )
+    return Table(columns, tuple(body), "VSE-fs: images factor by factor, and to the exact minimum", notes=notes)
 
 
 def thread_table(rows: pl.DataFrame) -> Table:

@@ -59,6 +59,7 @@ def tables():
         "memory": held,
         "starts": started,
         "limits": [("nuswide", 1, "images", 0.4, 0.2, 0.02, 0.03, 0.5, 5, 1.0, "m")],
+        "exact_images": [("nuswide", 128, 1, 0.6, 0.4, 1.5, 1.4, 1.6, 0.22, 0.221, 0.001, 5, 1.0, "m")],
         "threads": [("nuswide", "iALS, an iteration", 2, 0.4, 1.9, True, 5, 1.0, "m")],
         "feature_settings": chosen,
         "wsabie_steps": [(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")],

@@ -10,19 +10,32 @@ from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_p
 from vsebench.methods.by_labels.vse_fs import VseFs, VseFsSettings
 
 
-def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, nu=0.0, pool=None):
+def sparse_problem(
+    seed,
+    gamma,
+    weights,
+    n_images=14,
+    n_labels=7,
+    factors=18,
+    ridge=0.3,
+    nu=0.0,
+    beta_0=3.0,
+    images="by_factor",
+    pool=None,
+):
     """A model on a small matrix (one image without labels, one label without images) and its dense twin."""
     rng = np.random.default_rng(seed)
     positive = rng.random((n_images, n_labels)) < 0.3
     positive[2] = False
     positive[:, 4] = False
     counts = rng.integers(1, 4, positive.shape)
-    images, labels = np.nonzero(positive)
+    rows, labels = np.nonzero(positive)
     offsets = np.concatenate([[0], np.cumsum(positive.sum(axis=1))]).astype(np.int64)
-    matrix = LabelMatrix(n_labels, offsets, labels.astype(np.int32), counts[images, labels].astype(np.int32))
+    matrix = LabelMatrix(n_labels, offsets, labels.astype(np.int32), counts[rows, labels].astype(np.int32))
     settings = VseFsSettings(
-        factors=factors, beta_0=3.0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5, nu=nu
-    )
+        factors=factors, beta_0=beta_0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5,
+        nu=nu, images=images,
+    )  # fmt: skip
     with workers(1) as one:
         model = VseFs(Problem(Training.all_of(matrix), seed, pool or one), settings)
     dense_weights = counts if weights == "counts" else np.ones_like(counts)

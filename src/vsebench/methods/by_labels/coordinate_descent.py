@@ -1,8 +1,9 @@
 """Coordinate descent on a least squares loss over all pairs of an image and a label, used by `vse_fs` and `ials`.
 
-The updates are in `vsebench.kernels.full_sample`, which also explains gamma and p_i. An iteration updates the images,
-then the labels. With gamma = 0, both updates lower the loss. With gamma > 0, the update of the images lowers the loss,
-but the update of the labels lowers only the loss in which all p_i are held fixed.
+The updates are in `vsebench.kernels.full_sample`, which also explains gamma and p_i, and in
+`vsebench.kernels.exact_images`. An iteration updates the images, then the labels. With gamma = 0, both updates lower
+the loss. With gamma > 0, the update of the images lowers the loss, but the update of the labels lowers only the loss in
+which all p_i are held fixed.
 """
 
 import math
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Matrix, Problem
 from vsebench.data.streams import Stream, generator
+from vsebench.kernels.exact_images import MOST_LABELS, minimise_images
 from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress, Size
@@ -67,12 +69,21 @@ class FullSample(Method):
 
     needs = frozenset({"known_labels"})
 
-    def __init__(self, problem: Problem, factors: int, deviation: float, objective: Objective) -> None:
-        """Draw the initial embeddings from a normal distribution with the standard deviation `deviation`."""
+    def __init__(
+        self, problem: Problem, factors: int, deviation: float, objective: Objective, exact: bool = False
+    ) -> None:
+        """Draw the initial embeddings from a normal distribution with the standard deviation `deviation`.
+
+        If `exact`, an update sets the vector of each image with at most MOST_LABELS labels to the exact minimum of the
+        loss. The vectors of other images, and of all images if not `exact`, are updated factor by factor.
+        """
         train = problem.training.labels
         self.factors, self.workers = factors, problem.workers
         self.gamma, self.regularisation = objective.gamma, objective.regularisation
         self.order = stable_order(np.diff(train.offsets))
+        few, self.exact = int((np.diff(train.offsets) <= MOST_LABELS).sum()), exact
+        # The vectors of images before this one are set to the exact minimum if `exact`.
+        self.n_exact = few if few == train.n_rows else few - few % LANES
         self.rows, self.columns = rows_and_columns(train, self.order, objective.weights, self.gamma)
         rng = generator(problem.seed, Stream.START)
         self.blocks = self._start_of_images(train.n_rows, deviation, rng)
@@ -131,6 +142,7 @@ class FullSample(Method):
         Image i has the vector v_i, the extended vector u_i and the penalty factor m_i. The first sum, (K, K), is
         called H^I.
         """
+        eigenvalues = self._diagonalise() if self.exact else None
         labels = LabelSide(
             self.labels, self._label_changes(), self.penalties, self._squared_norms(), in_blocks(self._label_hessian())
         )
@@ -138,16 +150,23 @@ class FullSample(Method):
         self.previous = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
+        def update(first: int, last: int, extended: Matrix) -> float:
+            numbers = gamma, regularisation, self.image_scales, self.blocks, self.scores
+            if eigenvalues is None:
+                norm: float = sweep_images(first, last, self.rows, labels, *numbers, extended)
+                return norm
+            middle = min(max(first, self.n_exact), last)
+            norm = minimise_images(first, middle, self.rows, labels, eigenvalues, *numbers, extended)
+            norm += sweep_images(middle, last, self.rows, labels, *numbers, extended[middle - first :])
+            return norm
+
         def work(start: int, stop: int) -> None:
             product = np.zeros((k, k), dtype=np.float32)
             extended = aligned(IMAGES_PER_CALL, k)
             norm = 0.0
             for first in range(start, stop, IMAGES_PER_CALL):
                 last = min(first + IMAGES_PER_CALL, stop)
-                norm += sweep_images(
-                    first, last, self.rows, labels, gamma, regularisation, self.image_scales, self.blocks, self.scores,
-                    extended,
-                )  # fmt: skip
+                norm += update(first, last, extended)
                 part = extended[: last - first]
                 product += part.T @ part
             parts[start] = product, norm
@@ -157,6 +176,27 @@ class FullSample(Method):
         for start, _ in self.image_chunks:
             image_hessian += parts[start][0]
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
+
+    def _diagonalise(self) -> Matrix:
+        """Rotate all embeddings so that H^C becomes a diagonal matrix, and return its diagonal, (K,).
+
+        Images that will be set to the exact minimum keep their old vectors, which are not read any more.
+        """
+        k = self.factors
+        values, vectors = np.linalg.eigh(self._label_hessian()[:k, :k].astype(np.float64))
+        rotation, diagonal = aligned(self.labels.shape[1], self.labels.shape[1]), aligned(self.labels.shape[1])
+        rotation[:k, :k], diagonal[:k] = vectors, np.maximum(values, 0)
+        self.labels[:] = self.labels @ rotation
+        self.previous[:] = self.previous @ rotation
+
+        def rotate(start: int, stop: int) -> None:
+            rows = self.blocks[:, start:stop].swapaxes(0, 1).reshape(stop - start, -1) @ rotation
+            self.blocks[:, start:stop] = rows.reshape(stop - start, -1, LANES).swapaxes(0, 1)
+
+        n_others = self.blocks.shape[1] - self.n_exact
+        others = even_chunks(n_others, IMAGES_PER_CALL)
+        self.workers.run(lambda start, stop: rotate(self.n_exact + start, self.n_exact + stop), others)
+        return diagonal
 
     def _sweep_labels(self, image_hessian: Matrix) -> None:
         regularisation, hessian = np.float32(self.regularisation), in_blocks(image_hessian)
