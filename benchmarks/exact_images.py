@@ -9,13 +9,13 @@ import statistics
 
 import polars as pl
 
-from benchmarks.clock import CONDITIONS, Row, comparison, interleave, timed
-from benchmarks.contestants import VSE_FS, Contestant, Ours, Settings
+from benchmarks.clock import CONDITIONS, Row, clock_for, conditions, interleave, timed
+from benchmarks.contestants import VSE_FS, Contestant, Ours, Settings, Training
 from benchmarks.data import Data, hold_out, simulate
 from benchmarks.plan import Plan
 from benchmarks.quality import Judge, value
-from vsebench.core.workers import workers
-from vsebench.data.problem import Dataset
+from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import Dataset, LabelMatrix
 
 SCHEMA = {
     "size": pl.String,
@@ -52,7 +52,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 def updating(images: str, seed: int) -> Contestant:
     """Return VSE-fs with an update of the images, "by_factor" or "exact", and a seed."""
 
-    def start(train, settings, pool):  # type: ignore[no-untyped-def]
+    def start(train: LabelMatrix, settings: Settings, pool: Workers) -> Training:
         return Ours("vse_fs", {"gamma": 0.01, "images": images}, train, settings, pool, seed=seed)
 
     return Contestant(images, images, start, VSE_FS.grid)
@@ -61,14 +61,21 @@ def updating(images: str, seed: int) -> Contestant:
 def compare(data: Data, settings: Settings, plan: Plan, threads: int) -> Row:
     """Compare the times of iterations on some number of threads."""
     with workers(threads) as pool:
-        turns = [
-            timed(updating(images, SEEDS[0]).start(data.known, settings, pool).epoch)
-            for images in ("exact", "by_factor")
-        ]
+        models = [updating(images, SEEDS[0]).start(data.known, settings, pool) for images in ("exact", "by_factor")]
+        turns = [timed(model.epoch, clock_for(threads)) for model in models]
         exact, by_factor = interleave(turns, plan.repeats)
-    found = comparison({"size": data.name, "factors": settings["factors"], "threads": threads}, exact, by_factor)
-    names = {"seconds_ours": "seconds_exact", "seconds_peer": "seconds_by_factor", "ratio_median": "ratio"}
-    return {names.get(key, key): value for key, value in found.items() if names.get(key, key) in SCHEMA}
+    ratios = [slow / fast for slow, fast in zip(by_factor, exact, strict=True)]
+    return {
+        "size": data.name,
+        "factors": settings["factors"],
+        "threads": threads,
+        "seconds_by_factor": statistics.median(by_factor),
+        "seconds_exact": statistics.median(exact),
+        "ratio": statistics.median(ratios),
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+        **conditions(plan.repeats),
+    }
 
 
 def qualities(data: Data, settings: Settings, plan: Plan) -> Row:

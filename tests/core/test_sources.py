@@ -23,7 +23,7 @@ READS_RENDERING_OR_PAPERS = {"audit", "claims", "compare_with_papers", "error_ra
 KERNELS = {
     "ease": {"cooccurrence"},
     "ridge": set(),
-    "vse_fs": {"full_sample", "products", "vectors"},
+    "vse_fs": {"exact_images", "full_sample", "products", "vectors"},
     "opt_auc": SGD | {"opt_auc", "strata"},
     "warp": SGD | WARP,
     "pamir_ia": LINEAR,
