@@ -267,7 +267,11 @@ def test_a_fit_with_the_settings_that_tuning_chose_has_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("path", sorted((CONFIG / "chosen").glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, elsewhere, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path if elsewhere else CONFIG.parent)
-    runs = ["config.yaml"] if path.stem == "visual-genome-500" else ["tagging.yaml", "lsep.yaml", "xmc.yaml", "wsabie.yaml"]
+    runs = (
+        ["config.yaml"]
+        if path.stem == "visual-genome-500"
+        else ["tagging.yaml", "lsep.yaml", "xmc.yaml", "wsabie.yaml"]
+    )
     configs = [yaml.safe_load((CONFIG / run).read_text()) | {"tune": False} for run in runs]
     plans = [plan for config in configs if path.stem in (plan := read_plan(CONFIG, config, [])).datasets]
     for protocol, searches in plans[0].chosen[path.stem].protocols.items():

@@ -93,6 +93,22 @@ def test_the_spread_of_sibling_precision_over_sizes():
     assert test.verdict(effect, None) == "fails"
 
 
+def test_sibling_precision_is_not_decided_if_one_search_chose_the_settings():
+    """The search did not measure it. Without a search, all images and seeds agree, so the effect is certain."""
+    test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
+    (case,) = test.cases(evidence())
+    certain = test.test(evidence(), case)
+    assert certain.low == certain.high == 0.5
+    searched = Evidence(**(vars(evidence()) | {"spreads": {(TASK, "first"): {"map": 0.001}}}))
+    effect = test.test(searched, case)
+    assert effect.value == 0.5
+    assert effect.low < 0 < effect.high
+    assert test.verdict(effect, None) == "undecided"
+    # Precision itself is decided: 0.46 against 0.5.
+    choices = searched.sibling_precisions(TASK, ["first", "second"], 2).choices
+    np.testing.assert_allclose(choices.sum(axis=0), [0.001 * 0.25, 0.5, 0, 0])
+
+
 def test_an_ensemble_is_held_against_its_best_member():
     make = partial(GainOverBest, method="first", families=["tree"], metrics=["precision@1"], at_least=0.1)
     effect = only(make(members=["second", "third"]), evidence())
