@@ -6,15 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.builders import matrix_of
+from tests.builders import Given, held_out_of, matrix_of
 from tests.scripted import CASE, Lookup, Script, ScriptSettings, split_of_ten
 from vsebench.config.method import Epochs
-from vsebench.core.schemas import HISTORY
+from vsebench.core.schemas import HISTORY, SIBLINGS
 from vsebench.core.workers import workers
-from vsebench.data.problem import Dataset, Problem
+from vsebench.data.problem import Dataset, Problem, Training
 from vsebench.methods.base import Method
 from vsebench.protocols.base import split_dataset
-from vsebench.training import Attempt, DivergenceError, attempt, open_validation, refit, warm_up
+from vsebench.training import Attempt, DivergenceError, Validation, attempt, open_validation, refit, warm_up
 
 
 @pytest.fixture
@@ -165,3 +165,30 @@ def test_a_method_with_epochs_can_have_any_need(need):
 
     warm_up(Reader, ScriptSettings(right=[0.5]))
     assert [problem.features is not None for problem in Reader.built] == ([True] if need == "features" else [])
+
+
+def test_sibling_precisions_are_measured_for_each_validation_image():
+    """Against sorted lists; some images of the data set are no validation images, and one has no held-out label."""
+    rng = np.random.default_rng(5)
+    n_labels, images = 14, [2, 3, 5, 8, 9]
+    right, known = [[0, 3], [7], [], [2, 5, 13], [1]], [[1], [], [4], [0, 3], []]
+    scores = rng.permuted(np.arange(10 * n_labels)).reshape(10, n_labels)
+    groups = [{0, 1, 2}, {2, 3}, {5, 6, 7, 8}]  # label 2 has two parents
+    related = [{other for group in groups if label in group for other in group} | {label} for label in range(n_labels)]
+    pairs = [(label, other) for label in range(n_labels) for other in sorted(related[label] - {label})]
+    siblings = pl.DataFrame(pairs, schema=SIBLINGS, orient="row")
+    held_out = held_out_of(right, n_labels, known=known, images=images)
+    with workers(1) as pool:
+        problem = Problem(Training.all_of(matrix_of([[0]] * 10, n_labels)), 1, pool)
+        measured = Validation(problem, held_out, "recall@1", ("map",), siblings)
+        found = measured.by_image(Given(scores))
+        without = Validation(problem, held_out, "recall@1", ("map",)).by_image(Given(scores))
+    wanted = []
+    for image, own, seen in zip(images, right, known, strict=True):
+        listed = [label for label in np.argsort(-scores[image]) if label not in seen]
+        close = set().union(*(related[label] for label in own))
+        if own:
+            wanted.append([sum(label in close for label in listed[:k]) / k for k in (1, 5, 10)])
+    assert measured.metrics_by_image[2:] == [f"sibling_precision@{k}" for k in (1, 5, 10)]
+    np.testing.assert_array_equal(found[:, :2], without)
+    np.testing.assert_allclose(found[:, 2:], wanted)

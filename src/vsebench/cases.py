@@ -6,7 +6,8 @@ from pathlib import Path
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_json
+from vsebench.core.schemas import SIBLINGS
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FILE_NEEDS
 from vsebench.methods.base import Fitter, Member, Method, Settings, epochs_mistake, load_method, read_settings
@@ -36,6 +37,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help=more)
     spread = "estimate how much metrics vary due to the choice of settings"
     parser.add_argument("--with-spread", action="store_true", help=spread)
+    siblings = "siblings.parquet, to estimate this also for sibling precision"
+    parser.add_argument("--siblings", type=Path, help=siblings)
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 
@@ -66,6 +69,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
         arguments.beyond,
         tuple(arguments.more_seeds),
         arguments.with_spread,
+        None if arguments.siblings is None else read_table(arguments.siblings, SIBLINGS),
     )
 
 

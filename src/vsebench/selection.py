@@ -42,6 +42,7 @@ class Search:
     beyond : maximum number of further attempts, with values beyond the grid or with more epochs than the limit
     more_seeds : further seeds; the value of an attempt is the mean over the problem's seed and these seeds
     with_spread : whether to estimate how much metrics vary due to the choice of settings (see `evaluation.spread`)
+    siblings : the table `schemas.SIBLINGS`, to estimate this for sibling precisions, too
     """
 
     metric: str
@@ -51,6 +52,7 @@ class Search:
     beyond: int = 0
     more_seeds: tuple[int, ...] = ()
     with_spread: bool = False
+    siblings: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def select(
     validation = open_validation(first, split.valid, search.metric, search.images)
     if search.with_spread:
         further = tuple(name for name in SPREAD_METRICS if name != search.metric)
-        validation = replace(validation, further=further)
+        validation = replace(validation, further=further, siblings=search.siblings)
     tries: list[Attempt] = []
     if issubclass(method, Ensemble):
         attempts: Iterator[Trained] = weigh(method, settings, validation, case)
@@ -159,7 +161,7 @@ def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation)
     if not measured:
         return {}
     configurations, are_best = zip(*measured, strict=True)
-    return spread_of_choice(configurations, [validation.metric, *validation.further], are_best.index(True))
+    return spread_of_choice(configurations, validation.metrics_by_image, are_best.index(True))
 
 
 def attempts_of(

@@ -28,8 +28,9 @@ from vsebench.core.workers import workers
 from vsebench.data.needs import examples
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
-from vsebench.evaluation.metrics import values
-from vsebench.evaluation.ranking import count_ranks, ranks_table
+from vsebench.evaluation.metrics import list_values, values
+from vsebench.evaluation.ranking import count_ranks, list_tops, ranks_table
+from vsebench.evaluation.spread import OF_SIBLINGS
 from vsebench.evaluation.validation import MeanOfImages, mean_over
 from vsebench.methods.base import Control, Fitter, Method, Settings, Size, Solved
 from vsebench.models import Model
@@ -47,12 +48,19 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """A problem to fit models to, and the held-out labels and metric to validate them with."""
+    """A problem to fit models to, and the held-out labels and metric to validate them with.
+
+    Attributes
+    ----------
+    further : more metrics of ranks; if there are any, they and `metric` are measured for each image
+    siblings : the table `schemas.SIBLINGS`; if it is given, sibling precisions are measured for each image, too
+    """
 
     problem: Problem
     held_out: HeldOut
     metric: str
-    further: tuple[str, ...] = ()  # more metrics; if there are any, they and `metric` are measured for each image
+    further: tuple[str, ...] = ()
+    siblings: pl.DataFrame | None = None
 
     def value(self, model: Model) -> float:
         """Return the validation metric of a model, whose scores have to be finite numbers."""
@@ -61,11 +69,19 @@ class Validation:
     def by_image(self, model: Model) -> NDArray[np.float64]:
         """Return the metrics of each validation image that has a label.
 
-        The result has shape (n_images, n_metrics). Its first column is `metric`, and the others are the `further`
-        metrics.
+        The result has shape (n_images, n_metrics). Its columns are `metrics_by_image`.
         """
-        counts = count_ranks(model, self.held_out, self.problem.features, self.problem.workers)
-        return values(ranks_table(self.held_out, counts), [self.metric, *self.further])
+        images = self.held_out, self.problem.features, self.problem.workers
+        ranks = ranks_table(self.held_out, count_ranks(model, *images))
+        of_ranks = values(ranks, [self.metric, *self.further])
+        if self.siblings is None:
+            return of_ranks
+        return np.hstack([of_ranks, list_values(list_tops(model, *images), ranks, OF_SIBLINGS, self.siblings)])
+
+    @property
+    def metrics_by_image(self) -> list[str]:
+        """The names of the columns of `by_image`; the first one is the metric by which settings are chosen."""
+        return [self.metric, *self.further, *(() if self.siblings is None else OF_SIBLINGS)]
 
     @cached_property
     def mean(self) -> MeanOfImages:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.evaluation.estimates import Estimates
-from vsebench.evaluation.spread import deviations, spread_of, spread_of_choice
+from vsebench.evaluation.spread import UNKNOWN, deviations, spread_of, spread_of_choice
 
 METRICS = ("map", "precision@1")
 
@@ -76,7 +76,16 @@ def test_a_spread_is_a_finite_number(n_configurations, n_seeds, n_images):
 def test_a_metric_that_was_not_measured_has_the_largest_spread():
     assert spread_of("map", {"map": 0.01, "auc": 0.03}) == 0.01
     assert spread_of("n_plus@5", {"map": 0.01, "auc": 0.03}) == 0.03
-    assert spread_of("map", {}) == 0
+    assert spread_of("map", {}) == spread_of("sibling_precision@10", {}) == 0
+
+
+def test_metrics_of_ranks_say_nothing_about_the_spread_of_sibling_precision():
+    of_ranks = {"map": 0.01, "auc": 0.03}
+    assert spread_of("sibling_precision@10", of_ranks) == UNKNOWN
+    of_both = of_ranks | {"sibling_precision@1": 0.2, "sibling_precision@10": 0.1}
+    assert spread_of("sibling_precision@10", of_both) == 0.1
+    assert spread_of("sibling_precision@3", of_both) == 0.2
+    assert spread_of("n_plus@5", of_both) == 0.03
 
 
 def of_two(choices):

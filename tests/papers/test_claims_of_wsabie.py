@@ -93,8 +93,8 @@ def test_the_spread_of_sibling_precision_over_sizes():
     assert test.verdict(effect, None) == "fails"
 
 
-def test_sibling_precision_is_not_decided_if_one_search_chose_the_settings():
-    """The search did not measure it. Without a search, all images and seeds agree, so the effect is certain."""
+def test_sibling_precision_is_not_decided_if_a_search_chose_the_settings_without_measuring_it():
+    """Without a search, all images and seeds agree, so the effect is certain."""
     test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
     (case,) = test.cases(evidence())
     certain = test.test(evidence(), case)
@@ -103,10 +103,22 @@ def test_sibling_precision_is_not_decided_if_one_search_chose_the_settings():
     effect = test.test(searched, case)
     assert effect.value == 0.5
     assert effect.low < 0 < effect.high
-    assert test.verdict(effect, None) == "undecided"
+    assert test.verdict(effect, effect.p) == "undecided"
     # Precision itself is decided: 0.46 against 0.5.
     choices = searched.sibling_precisions(TASK, ["first", "second"], 2).choices
     np.testing.assert_allclose(choices.sum(axis=0), [0.001 * 0.25, 0.5, 0, 0])
+
+
+def test_the_measured_spread_of_sibling_precision_is_used():
+    test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
+    (case,) = test.cases(evidence())
+    spread = {"map": 0.001, "sibling_precision@2": 0.02}
+    searched = Evidence(**(vars(evidence()) | {"spreads": {(TASK, "first"): spread}}))
+    effect = test.test(searched, case)
+    assert 0 < effect.low < 0.5 < effect.high
+    assert test.verdict(effect, effect.p) == "holds"
+    choices = searched.sibling_precisions(TASK, ["first", "second"], 2).choices
+    np.testing.assert_allclose(choices.sum(axis=0), [0.001 * 0.25, 0.02 * 0.5, 0, 0])
 
 
 def test_an_ensemble_is_held_against_its_best_member():

@@ -133,6 +133,28 @@ def test_the_spread_of_a_choice_is_estimated_only_where_one_choice_serves_all_se
     assert asked == {"wsabie": protocol == "official", "random": False}
 
 
+@pytest.mark.parametrize("metric", ["recall@10", "sibling_precision@10"])
+def test_a_search_reads_the_siblings_of_labels_only_if_the_run_has_a_metric_of_them(metric):
+    both = {"sim-tree": {"protocols": ["official"]}, "scene": {"protocols": ["official"]}}
+    changes = {"methods": ["ridge", "bce"], "metrics": ["map", metric], "seeds": [1, 2], "tuning_budget": 8}
+    plan = planned(datasets=both, tune=True, **changes)
+    read = {
+        (name, seed, variant)
+        for name in both
+        for seed in ("1", "2")
+        for variant in plan.methods
+        for fit in [job(plan, "fit", Wildcards(name, "official", seed, variant))]
+        if fit.inputs["siblings"]
+    }
+    table = "data/processed/sim-tree/siblings.parquet"
+    searches = {("sim-tree", "1", name) for name in ("ridge", "bce")}
+    assert read == (searches if metric == "sibling_precision@10" else set())
+    for of_case in read:
+        of_fit = job(plan, "fit", Wildcards(of_case[0], "official", *of_case[1:]))
+        assert of_fit.inputs["siblings"] == [table]
+        assert f"--siblings {table}" in of_fit.options
+
+
 def test_a_fit_with_recorded_settings_knows_the_recorded_spread():
     plan = planned(datasets={"scene": {"protocols": ["official"], "refit": False}}, methods=["lsep", "bce"], seeds=[1])
     lsep = plan.chosen["scene"].protocols["official"].variants["lsep"]

@@ -1,11 +1,13 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tests.stages.small import SETTINGS, case, fit, run, split, write_processed
 from vsebench import models, training
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import SIBLINGS
+from vsebench.core.storage import read_json, read_parquet, write_table
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.problem import Problem
@@ -61,6 +63,16 @@ def test_the_spread_of_the_choice_is_recorded_and_taken_over_with_the_settings(f
     assert settings_used(read_json(folder / "model/run.json"), {})["spread"] == spread
     assert fit(folder, "--spread", '{"map": 0.25}') == 0
     assert selection_of(folder)["spread"] == {"map": 0.25}
+
+
+def test_the_spread_of_sibling_precision_is_recorded_if_siblings_are_known(folder):
+    pairs = [(label, other) for label in range(4) for other in range(4) if label != other]
+    write_table(pl.DataFrame(pairs, schema=SIBLINGS, orient="row"), SIBLINGS, folder / "siblings.parquet")
+    grid = {"learning_rate": [1e-6, 0.19, 0.2]}
+    assert fit(folder, "--with-spread", "--siblings", folder / "siblings.parquet", grid=grid) == 0
+    spread = selection_of(folder)["spread"]
+    assert {"map", "sibling_precision@1", "sibling_precision@5", "sibling_precision@10"} <= spread.keys()
+    assert 0 <= spread["sibling_precision@1"] < 0.5
 
 
 def test_a_record_names_the_case_and_what_it_was_computed_with(folder):

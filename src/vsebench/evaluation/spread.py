@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vsebench.evaluation.metrics.base import ListMetric, load_metric
 from vsebench.evaluation.significance import draw_counts
 
 Values = NDArray[np.float64]
@@ -21,8 +22,11 @@ Spread = Mapping[str, float]  # metric -> relative standard deviation due to the
 # The metrics whose spread is computed, besides the validation metric; a fixed list, so that adding a metric to a
 # run does not require new fits.
 METRICS = ("map", "ndcg@10", "auc", "precision@1", "precision@5", "precision@10", "recall@5", "recall@10")
+# The metrics that are added if the data set states which labels are siblings, and the run has a metric of siblings.
+OF_SIBLINGS = ("sibling_precision@1", "sibling_precision@5", "sibling_precision@10")
 RESAMPLES = 1000
 SEED = 96  # for drawing from the seeds of the search
+UNKNOWN = 1.0  # an unknown relative spread: as large as the metric itself, so that the metric decides nothing
 
 
 def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], chosen: int) -> dict[str, float]:
@@ -55,8 +59,17 @@ def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], c
 
 
 def spread_of(metric: str, spread: Spread) -> float:
-    """Return the spread of a metric, or the largest spread of any metric if `spread` lacks this metric."""
-    return spread.get(metric, max(spread.values(), default=0.0))
+    """Return the spread of a metric, or 0 if `spread` is empty.
+
+    If `spread` has other metrics only, the largest of their spreads is returned. Sibling precision can vary much more
+    than metrics computed from ranks. Its spread is therefore that of the other sibling precisions. If there are none,
+    it is UNKNOWN.
+    """
+    if metric in spread or not spread:
+        return spread.get(metric, 0.0)
+    from_lists = isinstance(load_metric(metric), ListMetric)
+    alike = [size for name, size in spread.items() if isinstance(load_metric(name), ListMetric) == from_lists]
+    return max(alike, default=UNKNOWN)
 
 
 def deviations(metric: str, variants: Sequence[str], spreads: Mapping[str, Spread], means: Values) -> Values:

@@ -37,8 +37,6 @@ from vsebench.papers.verdict import Data
 
 Values = NDArray[np.float64]
 
-UNKNOWN_SPREAD = 1.0  # an unknown relative spread: as large as the metric itself, so that the metric decides nothing
-
 
 def check_metric(name: str) -> str:
     """Return `name` if it names a rank metric; otherwise raise a pydantic error."""
@@ -343,18 +341,14 @@ class Evidence:
         choices = self._choices(task, metric, [ours, rival], by_seed.mean(axis=0))
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common), choices)
 
-    def _choices(
-        self, task: Task, metric: str, names: Sequence[str], means: Values, spread: float | None = None
-    ) -> Values:
+    def _choices(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
         """Return by how much the choice of the methods' settings changes the means of a metric.
 
         `means` contains one mean for each entry of `names`, (n_quantities,). The result has shape
-        (n_searches, n_quantities). If `spread` is given, it replaces the spread of each search.
+        (n_searches, n_quantities).
         """
         variants = [Entry.of(name).variant for name in names]
         spreads = {variant: self.spreads.get((task, variant), {}) for variant in variants}
-        if spread is not None:
-            spreads = {variant: {metric: spread} for variant, measured in spreads.items() if measured}
         return deviations(metric, variants, spreads, means)
 
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
@@ -420,9 +414,6 @@ class Evidence:
         The estimates have two quantities per method: first the precision, then the sibling precision. Raise an
         `UntestableError` if the data set has no table of siblings, or if the run did not keep the first labels of each
         image. Raise a `UserError` if the methods were tested on different images.
-
-        A search does not measure sibling precision. So if one search chose a method's settings for all seeds, nobody
-        knows how much the method's sibling precision varies with this choice, and UNKNOWN_SPREAD is used.
         """
         siblings = self.siblings.get(task.dataset)
         if siblings is None:
@@ -443,9 +434,11 @@ class Evidence:
         methods = [variant for variant in variants for _ in range(2)]
         of_precision, of_siblings = estimates.means.copy(), estimates.means.copy()
         of_precision[1::2] = of_siblings[::2] = 0
-        known = self._choices(task, f"precision@{cutoff}", methods, of_precision)
-        unknown = self._choices(task, f"precision@{cutoff}", methods, of_siblings, UNKNOWN_SPREAD)
-        return replace(estimates, choices=np.vstack([known, unknown]))
+        choices = [
+            self._choices(task, f"precision@{cutoff}", methods, of_precision),
+            self._choices(task, f"sibling_precision@{cutoff}", methods, of_siblings),
+        ]
+        return replace(estimates, choices=np.vstack(choices))
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
         """Return the rows of SCALING for a method.

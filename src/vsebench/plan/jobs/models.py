@@ -5,7 +5,7 @@ from pathlib import Path
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import module_of_metric
-from vsebench.evaluation.spread import METRICS as SPREAD_METRICS
+from vsebench.evaluation.spread import METRICS, OF_SIBLINGS
 from vsebench.formats.scores_file import companions
 from vsebench.plan.jobs.base import (
     RESULTS,
@@ -19,6 +19,7 @@ from vsebench.plan.jobs.base import (
     need_options,
     needs_read,
     options,
+    siblings_files,
     sources,
 )
 from vsebench.plan.plan import Plan
@@ -52,15 +53,19 @@ def fit(plan: Plan, at: Wildcards) -> Job:
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
+    with_spread = bool(grid) and load_protocol(at.protocol).fixed
+    of_siblings = with_spread and not chosen and plan.list_metrics
+    siblings = siblings_files(plan, [at.dataset] if of_siblings else [])
     search = {
         "grid": grid,
         "beyond": beyond_edges(plan, at.variant) if grid else None,
         "more_seeds": more_seeds(plan, at.variant, at.task),
-        "with_spread": bool(grid) and load_protocol(at.protocol).fixed,
+        "with_spread": with_spread,
+        "siblings": siblings.get(at.dataset),
     }
     given = options(fit_options(plan, at), spread=recorded_spread(plan, at.variant, at.task) or None)
     return Job(
-        fit_inputs(plan, at, "fit") | {"chosen": chosen},
+        fit_inputs(plan, at, "fit") | {"chosen": chosen, "siblings": list(siblings.values())},
         options(given, chosen=chosen) if chosen else options(given, **search),
     )
 
@@ -85,7 +90,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
 
     The sources include those of the stage, of the method, and of the metrics that a search for settings computes.
     """
-    measured = [validation_metric(plan, at.task), *SPREAD_METRICS]
+    measured = [validation_metric(plan, at.task), *METRICS, *OF_SIBLINGS]
     chosen_by = list(dict.fromkeys(map(module_of_metric, measured))) if plan.is_validated(at.variant) else []
     needs = needs_read(plan, [at.variant], at.task)
     return {
