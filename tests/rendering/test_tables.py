@@ -16,6 +16,8 @@ from tests.rendering.conftest import SMALL, changed, column, table_kind, tables,
 from tests.rendering.latex import check_latex
 from vsebench.cli import main
 from vsebench.core.storage import write_json, write_parquet
+from vsebench.core.tasks import Task
+from vsebench.rendering.choices import remark_on_other_splits
 from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
@@ -374,6 +376,28 @@ def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:
     assert "VSE-fs," not in said  # it was searched
     searched = changed(results, settings=[entry | {"choice": "tuned"} for entry in results.settings])
     assert not any(line.startswith("Untuned") for line in notes(searched, task, accuracy, ["mrr"]))
+
+
+def test_settings_from_another_split_are_named_below_the_table(results: Results) -> None:
+    task = next(task for task in results.outline.tasks if task.protocol == "distinct")
+
+    def said(searched: list[int], protocol: str = "distinct") -> list[str]:
+        record = {"protocol": protocol, "choice": "recorded", "seeds_of_search": searched}
+        settings = [entry | record for entry in results.settings if entry["method"] == "warp"]
+        other = changed(results, settings=settings)
+        return remark_on_other_splits(other, Task(task.dataset, protocol), ["warp", "vse_fs"])
+
+    seeds = sorted({entry["seed"] for entry in results.settings})
+    (line,) = said(seeds[:1])
+    assert line.startswith(
+        f"For {'seeds' if len(seeds) > 2 else 'seed'} {', '.join(map(str, seeds[1:]))}, settings of "
+    )
+    assert line.endswith(": WARP.")
+    assert said(seeds) == []
+    assert said(seeds[:1], protocol="official") == []  # one split for all seeds
+    recorded = [entry | {"choice": "recorded", "seeds_of_search": seeds[:1]} for entry in results.settings]
+    lines = notes(changed(results, settings=recorded), task, results.accuracy(task), ["mrr"])
+    assert any("another seed's split" in line for line in lines)
 
 
 def test_who_tuned_a_model_trained_elsewhere_is_said_where_the_model_is_shown(results: Results) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vsebench.core.tasks import Task
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.results import Results
 
 CHOICES = {
@@ -37,12 +38,14 @@ def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
 
 def chosen_at(results: Results, task: Task, variant: str) -> str | None:
     """Return how the settings of a variant on a task were chosen; None if there is nothing to choose."""
-    entries = [
-        entry
-        for entry in results.settings
-        if (entry["dataset"], entry["protocol"], entry["method"]) == (task.dataset, task.protocol, variant)
-    ]
+    entries = entries_of(results, task, variant)
     return how_chosen(entries) if entries else None
+
+
+def entries_of(results: Results, task: Task, variant: str) -> list[dict[str, Any]]:
+    """Return the entries of settings.json for a variant on a task, one for each seed."""
+    keys = task.dataset, task.protocol, variant
+    return [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
 
 
 def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
@@ -50,6 +53,27 @@ def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> l
     untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
     settings = "the settings in their files, which were not chosen for these data"
     return [f"Untuned methods use {settings}: {', '.join(untuned)}."] if untuned else []
+
+
+def remark_on_other_splits(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
+    """Return sentences that name the methods and seeds whose settings were not searched on the seed's own split.
+
+    There are none under a protocol with one split for all seeds.
+    """
+    if load_protocol(task.protocol).fixed:
+        return []
+    methods_of: dict[tuple[int, ...], list[str]] = {}
+    for method in methods:
+        recorded = [entry for entry in entries_of(results, task, method) if entry["choice"] == "recorded"]
+        seeds = sorted(entry["seed"] for entry in recorded if entry["seed"] not in entry["seeds_of_search"])
+        if seeds:
+            methods_of.setdefault(tuple(seeds), []).append(results.method_title(method))
+    return [
+        f"For {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}, settings of these methods were "
+        f"searched on another seed's split, in which test labels of this split can be validation labels: "
+        f"{', '.join(titles)}."
+        for seeds, titles in methods_of.items()
+    ]
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
