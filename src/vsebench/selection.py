@@ -66,14 +66,15 @@ class Selection:
         without a search
     history : one row for each epoch of the best attempt and of the final fit, with the columns of `schemas.HISTORY`
     model : the model to test
-    spread : the relative standard deviation of each metric due to the choice of settings; empty if not estimated
+    spread : the relative standard deviation of each metric due to the choice of settings (None: not known); empty if
+        not estimated
     """
 
     chosen: Attempt
     tries: list[Attempt]
     history: pl.DataFrame
     model: Model
-    spread: dict[str, float] = field(default_factory=dict)
+    spread: dict[str, float | None] = field(default_factory=dict)
 
 
 def select(
@@ -152,7 +153,7 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
     return max(finite, key=lambda tried: tried.value or 0.0, default=None)
 
 
-def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation) -> dict[str, float]:
+def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation) -> dict[str, float | None]:
     """Return the spread of each metric that is due to the choice among the attempts (see `evaluation.spread`).
 
     The result is empty if the metrics of the attempts were not measured for each image.

@@ -117,14 +117,36 @@ def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path
 
 def test_a_record_has_the_spread_of_the_choice_where_one_search_serves_all_seeds(folder, tmp_path):
     write_results(tmp_path, plan_of(folder))
-    spread = {"ndcg@10": 0.0123456, "map": 0.0}
+    spread = {"ndcg@10": 0.0123456, "map": 0.0, "auc": None}
     entries = [entry | {"spread": spread} for entry in read_json(tmp_path / "settings.json")]
     write_json(entries, tmp_path / "settings.json")
     assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
     assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0  # an earlier record is read again
     plan = plan_of(folder)
-    assert plan.chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"].spread == {"ndcg@10": 0.01235, "map": 0.0}
+    recorded = plan.chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"].spread
+    assert recorded == {"ndcg@10": 0.01235, "map": 0.0, "auc": None}
     assert recorded_spread(plan, "opt_auc", TASK) == {}  # each seed has a split of its own, and chose its own settings
+
+
+@pytest.mark.parametrize(
+    ("spread", "message"),
+    [
+        ("{no_metric: 0.1}", "there is no metric 'no_metric'"),
+        ("{map: -0.1}", "should be greater than or equal to 0"),
+        ("{map: .inf}", "should be a finite number"),
+        ("{map: .nan}", "should be a finite number"),
+    ],
+)
+def test_a_wrong_spread_in_a_record_is_refused_with_file_and_key(recorded, spread, message):
+    path = recorded / "chosen" / "sim-iapr.yaml"
+    text = path.read_text().replace(
+        "        configurations: 8\n", f"        configurations: 8\n        spread: {spread}\n"
+    )
+    path.write_text(text)
+    with pytest.raises(UserError) as refused:
+        plan_of(recorded)
+    assert str(refused.value).startswith(f"{path}: protocols.distinct.variants.opt_auc.spread")
+    assert message in str(refused.value)
 
 
 def test_a_record_has_the_values_that_were_tried_beyond_the_edges_with_any_seed(folder, tmp_path):

@@ -32,7 +32,6 @@ from vsebench.models import Model
 NAMES = names_of_methods()
 IN_EPOCHS = [name for name in NAMES if name not in PACKAGES and issubclass(load_method(name), Method)]
 IN_EPOCHS += PACKAGES  # classes that need an optional package to be read
-WITH_CHANCE = ["random", "random_projection_tree", "wsabie_ensemble"]  # of those without epochs
 EVERY_PROBLEM = [(name, where) for name in NAMES for where in PROBLEMS]
 
 
@@ -75,13 +74,12 @@ class TestEveryMethod:
         if missing:
             assert reason in {NEEDS[need].missing_reason for need in missing}
 
-    def test_another_seed_gives_another_model_if_it_is_trained_by_epochs(self, name):
-        if name not in [*IN_EPOCHS, *WITH_CHANCE]:
-            pytest.skip("there may be no chance in the method")
+    def test_another_seed_gives_another_model_if_it_is_trained_by_epochs_or_says_so(self, name):
         where = "dense features"
         skip_if_obstructed(name, where)
         first, second = (fitted(name, where, epochs=1, seed=seed)[0].arrays() for seed in (1, 2))
-        assert any(first[key].tobytes() != second[key].tobytes() for key in first)
+        differs = any(first[key].tobytes() != second[key].tobytes() for key in first)
+        assert differs == (name in IN_EPOCHS or method_of(name).is_random)
 
 
 @pytest.mark.parametrize(("name", "where"), EVERY_PROBLEM)

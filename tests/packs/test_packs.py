@@ -234,6 +234,31 @@ def test_the_difference_is_the_mean_over_seeds_of_the_difference_over_images(fir
     assert f"{TASK}, ridge: regularisation 1.0 -> 100000.0 (seeds 1, 2)" in text
 
 
+def test_intervals_contain_the_spread_of_the_choice_if_the_choices_differ(first, second, tmp_path):
+    """Both runs chose the same settings for popularity, but not for ridge regression."""
+
+    def state_spreads(entries):
+        for entry in entries:
+            entry["spread"] = {"map": 0.5, "recall@5": None}
+
+    results = tmp_path / "results"
+    shutil.copytree(second, results)
+    edit_json(results / "settings.json", state_spreads)
+    tables = []
+    for each in (second, results):
+        assert run("compare", first, each, "--out", tmp_path / "differences.csv") == 0
+        table = pl.read_csv(tmp_path / "differences.csv").with_columns(width=pl.col("ci_high") - pl.col("ci_low"))
+        tables.append({(row["method"], row["metric"]): row for row in table.to_dicts()})
+    before, after = tables
+    assert {key for key in before if before[key]["width"] != after[key]["width"]} == {
+        ("ridge", metric) for metric in ("map", "recall@5", "label_map")
+    }
+    of_map = after["ridge", "map"]
+    assert of_map["width"] > 2 * 1.96 * 0.5 * of_map["second"]
+    of_recall = after["ridge", "recall@5"]
+    assert (of_recall["ci_low"], of_recall["ci_high"], of_recall["p_adjusted"]) == (-1, 1, 1)
+
+
 def test_other_splits_are_refused_with_one_line_per_task(packed, tmp_path, capsys):
     other = write_run(tmp_path, n_images=84)
     assert run("compare", packed, other) == 0

@@ -1,8 +1,12 @@
 """Settings, epochs, grids and sweeps of variants."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from tests.plan.runs import CONFIG, IAPR, ONE, TREE, change_method, partitioned, planned, values, with_grid
+from vsebench.config.dataset import Partition
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
@@ -10,10 +14,13 @@ from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.settings import (
     beyond_edges,
     compiled_settings,
+    data_checksum,
+    data_read,
     epochs_of,
     grid_of,
     more_seeds,
     not_tuned,
+    recorded_search,
     scaled_variants,
     seed_of_settings,
     settings_of,
@@ -110,14 +117,16 @@ def test_a_run_can_replace_the_grid_of_a_variant():
 
 def test_more_seeds_are_searched_only_where_they_share_a_split_and_differ():
     sets = {"sim-tree": {"protocols": ["official", "images"]}}
-    changes = {"datasets": sets, "methods": ["wsabie", "ridge"], "seeds": [7, 2, 5]}
+    changes = {"datasets": sets, "methods": ["wsabie", "ridge", "random_projection_tree"], "seeds": [7, 2, 5]}
     plan = planned(**changes, tune=True, tuning_budget=8, tuning_seeds=2)
     searched = {(task.protocol, name): more_seeds(plan, name, task) for task in plan.tasks for name in plan.methods}
     assert searched == {
         ("official", "wsabie"): [2],
         ("official", "ridge"): [],
+        ("official", "random_projection_tree"): [2],
         ("images", "wsabie"): [],
         ("images", "ridge"): [],
+        ("images", "random_projection_tree"): [],
     }
     untuned = planned(**changes, tuning_seeds=2)
     assert more_seeds(untuned, "wsabie", untuned.tasks[0]) == []
@@ -161,6 +170,69 @@ def test_a_fit_with_recorded_settings_knows_the_recorded_spread():
     lsep.spread["map"] = 0.25
     of_fits = [job(plan, "fit", Wildcards("scene", "official", "1", name)).options for name in ("lsep", "bce")]
     assert ["--spread '{\"map\": 0.25}'" in options for options in of_fits] == [True, False]
+
+
+NETWORK, OF_TAGS = Task("corel5k-network", "official"), Task("corel5k-network", "from-mirflickr-tags457")
+
+
+def with_features(dataset):
+    return dataset.model_copy(update={"features": dataset.features.model_copy(update={"file": "other.npy"})})
+
+
+def with_partition(dataset):
+    return dataset.model_copy(update={"partition": Partition(test="test.txt")})
+
+
+def with_vocabulary(dataset):
+    return dataset.model_copy(update={"vocabulary": dataset.vocabulary.model_copy(update={"top_labels": 99})})
+
+
+@pytest.mark.parametrize(
+    ("changed", "change", "used"),
+    [
+        ("corel5k-network", with_features, set()),
+        ("corel5k-network", with_partition, set()),
+        ("mirflickr-tags457", with_features, {("ridge", NETWORK), ("x_ent", NETWORK)}),
+        ("mirflickr-tags457", with_vocabulary, {("ridge", NETWORK), ("x_ent", NETWORK)}),
+        (None, None, {("ridge", NETWORK), ("ridge", OF_TAGS)}),
+    ],
+)
+def test_a_record_is_not_used_on_other_data(changed, change, used):
+    """Without `changed`, the word vectors have another source, which is read by x_ent only."""
+    vectors = {"word_vectors": "glove-6b-subset" if changed else "word2vec-subset"}
+    plan = planned(
+        datasets={
+            "corel5k-network": {"protocols": ["official", "from-mirflickr-tags457"]} | vectors,
+            "mirflickr-tags457": {"protocols": ["official"]} | vectors,
+        },
+        methods=["ridge", "x_ent"],
+    )
+    both = [("ridge", NETWORK), ("x_ent", NETWORK), ("ridge", OF_TAGS)]
+    if changed:
+        assert all(recorded_search(plan, *each) for each in both)
+        plan = replace(plan, datasets=plan.datasets | {changed: change(plan.datasets[changed])})
+    assert {each for each in both if recorded_search(plan, *each)} == used
+
+
+def test_the_list_of_unseen_labels_is_part_of_the_data(tmp_path):
+    task, checksums = Task("corel5k-network", "unseen_labels"), []
+    for names in (None, "tiger", "bear"):
+        entry = {"protocols": ["unseen_labels", "official"], "word_vectors": "glove-6b-subset"}
+        if names:
+            (tmp_path / "unseen.txt").write_text(f"{names}\n")
+            entry["unseen_labels"] = str(tmp_path / "unseen.txt")
+        plan = planned(datasets={"corel5k-network": entry}, methods=["x_ent"])
+        checksums.append([data_checksum(plan, "x_ent", each) for each in (task, NETWORK)])
+    of_unseen, of_official = zip(*checksums, strict=True)
+    assert len(set(of_unseen)) == 3
+    assert set(of_official) == {of_unseen[0]}
+
+
+def test_the_checksum_of_the_data_is_recorded_with_a_search():
+    plan = planned(datasets={"corel5k-network": {"protocols": ["official"]}}, methods=["ridge", "random"], tune=True)
+    assert data_read(plan) == {f"{NETWORK}/ridge": data_checksum(plan, "ridge", NETWORK)}
+    gathered = job(plan, "gather", Wildcards(name="settings.json")).options
+    assert f"--data-read '{json.dumps(data_read(plan))}'" in gathered
 
 
 def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():

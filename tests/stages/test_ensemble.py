@@ -12,6 +12,7 @@ from vsebench.methods.base import EnsembleSettings, load_method, read_settings
 from vsebench.stages.gather import settings_used
 
 SETTINGS = {"learning_rate": 0.03, "maximum_norm": 2.0, "normalise": ["l2"]}
+SPREADS = {2: {"map": 0.03, "auc": 0.01}, 3: {"map": 0.04, "auc": None}}
 WSABIE = ["wsabie", "--epochs", json.dumps({"maximum": 5, "patience": 5})]
 
 
@@ -26,7 +27,8 @@ def folder(tmp_path_factory):
     write_processed(folder, features=True)
     assert split(folder, "images") == 0
     for factors in (2, 3):
-        assert fit(folder, f"wsabie_{factors}", *WSABIE, settings=SETTINGS | {"factors": factors}) == 0
+        spread = ["--spread", json.dumps(SPREADS[factors])]
+        assert fit(folder, f"wsabie_{factors}", *WSABIE, *spread, settings=SETTINGS | {"factors": factors}) == 0
     members = [folder / f"wsabie_{factors}" / "run.json" for factors in (2, 3)]
     assert fit(folder, "both", "wsabie_ensemble", "--members", *members, settings={}) == 0
     return folder
@@ -63,6 +65,13 @@ def test_its_settings_are_shown_as_weights(folder):
     shown = settings_used(read_json(folder / "both/run.json"), {})
     assert list(shown["settings"]) == ["wsabie_2", "wsabie_3"]
     assert shown["choice"] == "weights"
+
+
+def test_its_spread_is_that_of_its_members_by_weight(folder):
+    selection = read_json(folder / "both/run.json")["selection"]
+    first, second = (member["weight"] for member in selection["settings"]["members"])
+    expected = pytest.approx(((first * 0.03) ** 2 + (second * 0.04) ** 2) ** 0.5)
+    assert selection["spread"] == {"map": expected, "auc": None if second else first * 0.01}
 
 
 def test_a_record_that_is_no_members_gets_one_line(folder, capsys):

@@ -76,11 +76,12 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
         variants[variant] |= {"mean_of": mean_of} if len(mean_of) > 1 else {}
         spread = searched[0].get("spread")
         variants[variant] |= {"spread": OneLine(rounded(spread))} if spread else {}
+        variants[variant] |= {"data": data} if (data := searched[0].get("data")) else {}
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
 
 
-def rounded(spread: dict[str, float]) -> dict[str, float]:
-    return {metric: round(of_metric, 5) for metric, of_metric in spread.items()}
+def rounded(spread: dict[str, float | None]) -> dict[str, float | None]:
+    return {metric: of_metric and round(of_metric, 5) for metric, of_metric in spread.items()}
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -134,9 +134,13 @@ class RecordedSearch(Strict):
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
-    # metric -> how much it varies due to the choice of settings, as a relative standard deviation; intervals include
-    # this variation; empty: not known
-    spread: dict[str, float] = {}
+    # metric -> how much it varies due to the choice of settings, as a relative standard deviation (null: not known);
+    # intervals include this variation; empty: known for no metric
+    spread: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)] | None] = {}
+
+    # checksum of how the data were configured that the method read, besides `options` and `vocabulary`: features, word
+    # vectors, partition, list of unseen labels, and the data set of training; empty: nothing else was configured
+    data: str = ""
 
     @property
     def searched_seeds(self) -> list[int]:

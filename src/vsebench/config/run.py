@@ -147,7 +147,7 @@ class RunConfig(Strict):
     # this configuration is trained again with twice the limit
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # number of seeds whose mean validation value chooses the settings, if all seeds have the same split. These are the
-    # first seeds of the task. For methods that are not trained in epochs, only the first seed is used
+    # first seeds of the task. For methods whose model does not depend on the seed, only the first seed is used
     tuning_seeds: int = Field(default=1, ge=1)
     # the metric by which settings and epochs are chosen: a metric of each image's ranks for which larger is better;
     # none: the protocol's metric, which is `ndcg@10` for `distinct` and `regions`, and `map` for the others

@@ -19,7 +19,8 @@ where
     V_common  the part of V_images that is common to all seeds
     V_seeds   the variance between S seeds, divided by S
     f         the degrees of freedom of V_seeds; they are S - 1 without the help of other methods
-    V_choice  the variance due to the choice of settings, which more seeds do not reduce; 0 if it is not known
+    V_choice  the variance due to the choice of settings, which more seeds do not reduce; 0 if it was not measured, and
+              infinite if it is unknown for this metric
 
 V_seeds already contains the part of V_images that is not common to all seeds. Therefore V_common, not V_images, is
 added to V_seeds. Without the help of other methods, the interval has at least its nominal coverage, whatever the
@@ -60,8 +61,8 @@ class Estimates:
     # (n_seeds, n_tasks). Methods whose metric is not known are left out.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
     # Deviations due to the choice of settings, (n_searches, n_quantities), as `spread.deviations` returns them. A row
-    # states by how much one standard deviation of a search changes each quantity. None if settings were chosen for each
-    # seed separately, or if the deviations are not known.
+    # states by how much one standard deviation of a search changes each quantity, or is infinite if this is not known.
+    # None if settings were chosen for each seed separately, or if nothing was measured.
     choices: Values | None = None
 
     @property
@@ -106,7 +107,8 @@ class Estimates:
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean, means = samples.mean(axis=0), by_seed.mean(axis=0)
-        choice = np.sum((self.deviations[:, others] - self.deviations[:, [n]]) ** 2, axis=0)
+        with np.errstate(invalid="ignore"):
+            choice = known_or_infinite(np.sum((self.deviations[:, others] - self.deviations[:, [n]]) ** 2, axis=0))
         return estimate(means, by_seed, samples, of_mean, self.n_units, self.typical_difference, choice)
 
     @cached_property
@@ -146,7 +148,8 @@ class Estimates:
         """
         if not len(self.deviations):
             return np.zeros_like(value)
-        return np.asarray(np.sum((statistic(self.means + self.deviations) - value) ** 2, axis=0))
+        with np.errstate(invalid="ignore"):
+            return known_or_infinite(np.sum((statistic(self.means + self.deviations) - value) ** 2, axis=0))
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ class Estimate:
     images: Values  # variance when images are resampled
     common: Values  # the part of `images` that is common to all seeds
     seeds: Values  # variance between seeds, divided by the number of seeds; 0 for a single seed
-    choice: Values  # variance due to the choice of settings; 0 if it is not known
+    choice: Values  # variance due to the choice of settings; 0 if it was not measured
     n_units: int  # number of images (or labels)
     freedom: float | Values  # degrees of freedom of `seeds`, an array if they differ; 0 for a single seed
 
@@ -167,7 +170,8 @@ class Estimate:
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
         of_both = np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)
-        return np.asarray(np.sqrt(of_both + of_images * self.choice))
+        of_choice = np.where(np.isinf(self.choice), np.inf, of_images * np.nan_to_num(self.choice, posinf=0.0))
+        return np.asarray(np.sqrt(of_both + of_choice))
 
     def interval(self) -> tuple[Values, Values]:
         """Return the lower and the upper ends of the values' 95 % intervals."""
@@ -219,6 +223,11 @@ def estimate(
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
     common = (images - unshared).clip(min=0)
     return Estimate(value, images, common, between / n_seeds, choice, n_units, freedom)
+
+
+def known_or_infinite(variances: Values) -> Values:
+    """Return variances in which NaN, the difference or ratio of two infinite numbers, is replaced by infinity."""
+    return np.where(np.isnan(variances), np.inf, variances)
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:

@@ -67,15 +67,16 @@ def summarise(
         common = of_metric.on(of_metric.common(*contenders))
         if np.isnan(common.means[contenders[0]]):
             continue
+        largest = load_metric(metric).bound(n_labels)
         best = _best(metric, of_metric, contenders)
         p_values = {} if best is None else _p_values(of_metric, contenders, best)
         for n, entry in enumerate(entries):
             estimates = of_metric.on(of_metric.common(n))
-            low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).bound(n_labels))
+            low, high = np.clip(estimates.each().interval(), 0, largest)
             line = _keys(task, entry) | {"metric": metric}
             line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
             if best is not None:
-                line |= _difference(of_metric.on(of_metric.common(n, best)).minus(best, [n]))
+                line |= _difference(of_metric.on(of_metric.common(n, best)).minus(best, [n]), largest)
             line |= {"n_seeds": len(estimates.by_seed), "best": n == best, "p_adjusted": p_values.get(n)}
             lines[entry].append(line)
     return pl.DataFrame([line for own_lines in lines.values() for line in own_lines], schema=SUMMARY)
@@ -167,6 +168,7 @@ def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dic
     return {n: adjusted[max(n, best), min(n, best)] for n in contenders if n != best}
 
 
-def _difference(difference: Estimate) -> dict[str, object]:
-    (low,), (high,) = difference.interval()
+def _difference(difference: Estimate, largest: float) -> dict[str, object]:
+    """Return a difference with its interval; `largest` is the largest possible value of the metric."""
+    (low,), (high,) = np.clip(difference.interval(), -largest, largest)
     return {"difference": float(difference.value[0]), "difference_low": float(low), "difference_high": float(high)}

@@ -100,6 +100,7 @@ class Fitter(ABC):
     ranks_unseen : whether the method can rank labels that it was not trained on, for example by their word vectors
     gives : outputs besides scores: "thresholds" if the method's model is a `models.Thresholded`, "trials" if the method
         counts the negatives that a step examines
+    is_random : whether the model depends on the seed, although the method is not trained in epochs
     solved : how the method's iterative solver ended, set by `model`; None for a method without an iterative solver
     """
 
@@ -107,6 +108,7 @@ class Fitter(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     ranks_unseen: ClassVar[bool] = False
     gives: ClassVar[frozenset[str]] = frozenset()
+    is_random: ClassVar[bool] = False
     solved: Solved | None = None
 
     @abstractmethod

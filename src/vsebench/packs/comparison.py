@@ -18,6 +18,7 @@ from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_set
 from vsebench.evaluation.metrics.base import ListMetric, load_metric, needs_frequencies
 from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.significance import Values, adjust
+from vsebench.evaluation.spread import Spread, deviations
 from vsebench.packs.runs import Run
 
 RESAMPLES = 1000
@@ -42,6 +43,8 @@ FITTED = {
     "choice": "choice of settings",
     "n_configurations": "number of configurations",
 }
+
+SettingsOfFits = Mapping[tuple[str, str, str, int], dict[str, Any]]  # the result of `settings_in`
 
 
 @dataclass(frozen=True)
@@ -157,8 +160,10 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
         if both and metrics:
             cases = {seed: Case(task, entry.variant, seed) for seed in both}
             pairs[entry] = {seed: measured(case, entry, (first, second), metrics) for seed, case in cases.items()}
+    settings = settings_in(first.folder), settings_in(second.folder)
     for entry, of_entry in pairs.items():
         metrics = sets if entry.decision else rankings
+        spreads = spreads_of(entry.variant, task, list(of_entry), settings)
         alike = {name: of_name for name, of_name in pairs.items() if bool(name.decision) == bool(entry.decision)}
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant, "decision": entry.decision}
         for column, metric in enumerate(metrics):
@@ -167,7 +172,7 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
                 for name, of_name in alike.items()
                 if of_entry.keys() <= of_name.keys()
             }
-            if numbers := difference(list(of_entry.values()), column, peers, load_metric(metric).largest):
+            if numbers := difference(list(of_entry.values()), column, metric, peers, spreads):
                 yield keys | {"metric": metric} | numbers
 
 
@@ -206,8 +211,25 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
         raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ, so the data differ")
 
 
+def spreads_of(variant: str, task: Task, seeds: Sequence[int], settings: Sequence[SettingsOfFits]) -> dict[str, Spread]:
+    """Return how much metrics vary in the "first" and the "second" run due to the choice of a method's settings.
+
+    If both runs chose the same settings for all `seeds`, their choices are not the reason for a difference, and the
+    result is empty.
+    """
+    of_runs = [[of_run[task.dataset, task.protocol, variant, seed] for seed in seeds] for of_run in settings]
+    first, second = ([entry["settings"] for entry in entries] for entries in of_runs)
+    if first == second:
+        return {}
+    return {run: entries[0].get("spread", {}) for run, entries in zip(("first", "second"), of_runs, strict=True)}
+
+
 def difference(
-    by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
+    by_seed: Sequence[Sequence[Measured]],
+    column: int,
+    metric: str,
+    peers: Mapping[Hashable, Values],
+    spreads: Mapping[str, Spread],
 ) -> dict[str, Any]:
     """Return the values of a metric in both runs, and their difference with its interval and p-value.
 
@@ -216,16 +238,18 @@ def difference(
     Parameters
     ----------
     by_seed : the metrics of a method in both runs, for each seed
-    column : the index of the metric
+    column, metric : the index and the name of the metric
     peers : method -> the values of the metric in the first run, (n_seeds,); used to estimate the variance between seeds
-    largest : the largest possible value of the metric
+    spreads : how much metrics vary in the "first" and the "second" run due to the choice of settings
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
     if np.isnan(values).any():
         return {}
     samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in by_seed])
     n_units = min(int(model.n[column]) for models in by_seed for model in models)
-    estimates = Estimates(values, samples, n_units, peers)
+    choices = deviations(metric, ("first", "second"), spreads, values.mean(axis=0))
+    estimates = Estimates(values, samples, n_units, peers, choices)
+    largest = load_metric(metric).largest
     of_pair = estimates.minus(0, [1])
     (low,), (high,) = np.clip(of_pair.interval(), -largest, largest)
     return {
@@ -307,7 +331,7 @@ def changed_settings(first: Path, second: Path) -> list[str]:
     return [f"{method}: {change} (seeds {_list(seeds)})" for (method, change), seeds in changes.items()]
 
 
-def settings_in(folder: Path) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+def settings_in(folder: Path) -> SettingsOfFits:
     """Map (data set, protocol, method, seed) to the entry in settings.json."""
     entries = read_json(folder / "settings.json")
     return {(each["dataset"], each["protocol"], each["method"], each["seed"]): each for each in entries}

@@ -432,13 +432,10 @@ class Evidence:
             seeds.append(np.hstack(tables))
         estimates = of_units(seeds, self.resamples)
         methods = [variant for variant in variants for _ in range(2)]
-        of_precision, of_siblings = estimates.means.copy(), estimates.means.copy()
-        of_precision[1::2] = of_siblings[::2] = 0
-        choices = [
-            self._choices(task, f"precision@{cutoff}", methods, of_precision),
-            self._choices(task, f"sibling_precision@{cutoff}", methods, of_siblings),
-        ]
-        return replace(estimates, choices=np.vstack(choices))
+        of_precision = self._choices(task, f"precision@{cutoff}", methods, estimates.means)
+        of_siblings = self._choices(task, f"sibling_precision@{cutoff}", methods, estimates.means)
+        of_precision[:, 1::2] = of_siblings[:, ::2] = 0
+        return replace(estimates, choices=np.vstack([of_precision, of_siblings]))
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
         """Return the rows of SCALING for a method.

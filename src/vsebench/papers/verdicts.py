@@ -232,12 +232,16 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
 
 
 def measured_row(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
-    """Return the columns of claims.csv that state an effect; no interval extends below the smallest possible effect."""
+    """Return the columns of claims.csv that state an effect.
+
+    No interval extends below the smallest possible effect. An infinite interval, whose width is not known, is left out.
+    """
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
-    numbers = {"effect": effect.value, "ci_low": max(effect.low, test.least), "ci_high": effect.high}
+    is_known = isfinite(effect.low) and isfinite(effect.high)
+    ends = (max(effect.low, test.least), effect.high) if is_known else (None, None)
     bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))
     return (
         columns
-        | {name: None if isnan(number) else number for name, number in numbers.items()}
+        | {"effect": None if isnan(effect.value) else effect.value, "ci_low": ends[0], "ci_high": ends[1]}
         | {name: bound if isfinite(bound) else None for name, bound in bounds.items()}
     )

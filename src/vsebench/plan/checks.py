@@ -52,6 +52,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_papers(plan)
     check_tasks(plan, where)
     check_packs(plan, where)
+    check_records(plan)
 
 
 def check_without(plan: Plan, where: str) -> None:
@@ -423,6 +424,17 @@ def check_packs(plan: Plan, where: str) -> None:
         if not any(pack.methods(task, plan.task_seeds(task)) for task in plan.tasks):
             tasks = ", ".join(pack.manifest.tasks)
             raise UserError(f"{where}: with: {pack.path} has no methods for any task of the run; its tasks are {tasks}")
+
+
+def check_records(plan: Plan) -> None:
+    """Check the names of metrics in the recorded searches for settings."""
+    for dataset, record in plan.chosen.items():
+        path = plan.folder / "chosen" / f"{dataset}.yaml"
+        for protocol, searches in record.protocols.items():
+            for variant, search in searches.variants.items():
+                with naming(f"{path}: protocols.{protocol}.variants.{variant}.spread"):
+                    for name in search.spread:
+                        load_metric(name)
 
 
 def check_word_vectors(plan: Plan, task: Task, key: str) -> None:

@@ -3,12 +3,16 @@
 A variant is a method with its settings: one file in `config/methods`.
 """
 
+import json
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
 from vsebench.config.method import ChosenSettings, Epochs, RecordedSearch
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
+from vsebench.data.needs import FEATURES, TRUTH, WORD_VECTORS
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import Ensemble, with_factors
 from vsebench.plan.files import read_named
@@ -69,7 +73,7 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
     """Return the recorded search for a variant's settings on a task; None if there is none that the run can use.
 
     A run that tunes the variant uses no record. A record is also ignored if its data or validation metric differ from
-    those of the run, or if a setting outside its grid now has another value than in the record.
+    those of the run (see `data_checksum`), or if a setting outside its grid now has another value than in the record.
     """
     chosen = plan.chosen.get(task.dataset)
     if plan.config.tunes(variant) or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
@@ -80,7 +84,45 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
     search, own = at_task.variants.get(variant), settings_of(plan, variant, task.dataset)
     if search is None or not all(_is_of_grid(settings, own, search.grid) for settings in search.seeds.values()):
         return None
-    return search
+    return search if search.data == data_checksum(plan, variant, task) else None
+
+
+def data_checksum(plan: Plan, variant: str, task: Task) -> str:
+    """Return a checksum of how the data that a variant reads on a task are configured.
+
+    It covers the features and word vectors that the variant reads, the partition, the list of unseen labels, and the
+    data set on which the variant is trained if it is not the tested one. The options and the vocabulary of the tested
+    data set are not covered, because a record states them. The checksum is "" if nothing else is configured.
+    """
+    tested, needs = plan.datasets[task.dataset], plan.method_class(variant).needs
+    parts: dict[str, Any] = {}
+    if needs & {FEATURES.key, TRUTH.key}:
+        parts["features"] = _features_configured(plan, variant, task, tested)
+    if WORD_VECTORS.key in needs and task.dataset in plan.word_vectors:
+        source = plan.word_vectors[task.dataset]
+        parts["word_vectors"] = source.definition() | {"files": [file.name for file in source.files]}
+    if (unseen := plan.config.datasets[task.dataset].unseen_labels) is not None and load_protocol(task.protocol).unseen:
+        parts["unseen_labels"] = sha256(Path(unseen).read_bytes()).hexdigest()
+    parts["partition"] = tested.partition and tested.partition.files
+    for other in plan.sources(task)[1:]:
+        kind = load_adapter(other.adapter, other.title).Options
+        parts["trained_on"] = {
+            "options": check(kind, other.options, other.title).model_dump(mode="json", exclude_defaults=True),
+            "vocabulary": other.vocabulary.model_dump(mode="json", exclude_defaults=True),
+            "features": _features_configured(plan, variant, task, other) if "features" in parts else {},
+        }
+    configured = {name: part for name, part in parts.items() if part}
+    return sha256(json.dumps(configured, sort_keys=True).encode()).hexdigest()[:16] if configured else ""
+
+
+def _features_configured(plan: Plan, variant: str, task: Task, dataset: DatasetConfig) -> dict[str, Any]:
+    """Return the keys of the sets of features that a variant reads on a task, for one of the task's data sets.
+
+    The result is empty if the adapter reads the features: the options of the data set state which.
+    """
+    names = plan.sets_seen([variant], task) if dataset.features is not None else {}
+    sets = {name: dataset.sets[name].model_dump(mode="json", exclude_defaults=True) for name in names}
+    return {name: keys for name, keys in sets.items() if keys}
 
 
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
@@ -107,14 +149,15 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
     """Return the seeds, besides the first one, on which a variant's settings are chosen.
 
     The chosen settings have the best mean validation value over the first seed and these seeds. The list is empty
-    unless the run tunes the variant, the variant is trained in epochs, and all seeds have the same split.
+    unless the run tunes the variant, its model depends on the seed, and all seeds have the same split.
     """
-    if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
+    depends_on_seed = plan.methods[variant].epochs or plan.method_class(variant).is_random
+    if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not depends_on_seed:
         return []
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
 
 
-def recorded_spread(plan: Plan, variant: str, task: Task) -> dict[str, float]:
+def recorded_spread(plan: Plan, variant: str, task: Task) -> dict[str, float | None]:
     """Map metrics to their relative standard deviations due to the recorded choice of a variant's settings.
 
     The result is empty without a recorded search, or if the seeds of the task have different splits.
@@ -139,6 +182,13 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
         else {"configurations": search.configurations, "seeds": search.searched_seeds, "grid": search.grid}
         for name, search in searches.items()
     }
+
+
+def data_read(plan: Plan) -> dict[str, str]:
+    """Map dataset/protocol/variant to `data_checksum`, for variants that the run tunes."""
+    tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if grid_of(plan, variant)]
+    checksums = {f"{task}/{variant}": data_checksum(plan, variant, task) for task, variant in tasks}
+    return {name: checksum for name, checksum in checksums.items() if checksum}
 
 
 def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:

@@ -21,7 +21,8 @@ NOTE_OF_CHOICES = (
     'Settings: "searched" by this run on validation labels (in brackets, the numbers of configurations and of seeds); '
     '"searched before" by an earlier run on the same data; "taken from a paper"; or "untuned", that is, those in the '
     "method's file. If the cell of one of our methods is empty, the method has no settings to choose. Intervals "
-    "contain the spread of a choice that serves all seeds, if the search measured it."
+    "contain the spread of a choice that serves all seeds, if the search measured it. A search with one seed measures "
+    "this spread without the part that depends on the seed."
 )
 
 
@@ -70,8 +71,8 @@ def remark_on_other_splits(results: Results, task: Task, methods: Iterable[str])
             methods_of.setdefault(tuple(seeds), []).append(results.method_title(method))
     return [
         f"For {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}, settings of these methods were "
-        f"searched on another seed's split, in which test labels of this split can be validation labels: "
-        f"{', '.join(titles)}."
+        f"searched on another seed's split, in which test labels of this split can be validation labels, and intervals "
+        f"do not contain the spread of this choice: {', '.join(titles)}."
         for seeds, titles in methods_of.items()
     ]
 

@@ -22,6 +22,7 @@ from vsebench.data import splits
 from vsebench.data.needs import TEST_LABELS, load_needs
 from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import check_finite
+from vsebench.evaluation.spread import spread_of_ensemble
 from vsebench.methods.base import EnsembleSettings
 from vsebench.selection import Search, Selection, on_edges, select
 from vsebench.training import Attempt, DivergenceError
@@ -96,16 +97,25 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
     return [arguments.seed, *arguments.more_seeds] if arguments.grid else []
 
 
-def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dict[str, float]:
+def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dict[str, float | None]:
     """Return how much metrics vary due to the choice of settings.
 
     The result maps metrics to relative standard deviations. If `--chosen` is given, they come from the run.json that
-    this option names. Otherwise they come from this fit or, if this fit has none, from a recorded search (`--spread`).
+    this option names. Those of an ensemble come from the run.json of its members. Otherwise they come from this fit or,
+    if this fit has none, from a recorded search (`--spread`).
     """
     if arguments.chosen:
-        spread: dict[str, float] = read_json(arguments.chosen)["selection"]["spread"]
-        return spread
+        return spread_in(arguments.chosen)
+    if isinstance(selection.chosen.settings, EnsembleSettings):
+        weights = [member.weight for member in selection.chosen.settings.members]
+        return spread_of_ensemble(weights, [spread_in(path) for path in arguments.members])
     return selection.spread or arguments.spread
+
+
+def spread_in(record: Path) -> dict[str, float | None]:
+    """Return the spread in a run.json."""
+    spread: dict[str, float | None] = read_json(record)["selection"]["spread"]
+    return spread
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:

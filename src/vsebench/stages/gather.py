@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='JSON, for settings.json: {"dataset/protocol/variant": {"configurations": number tried when recorded, or '
         '0, "seeds": [...], "grid": {setting: [value, ...]}}}',
     )
+    parser.add_argument(
+        "--data-read",
+        type=json.loads,
+        default={},
+        help='JSON, for settings.json: {"dataset/protocol/variant": checksum of the configuration of the data}',
+    )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
         "--out",
@@ -44,7 +50,14 @@ def run(arguments: argparse.Namespace) -> None:
         write_table(pl.concat(read_table(path, schema) for path in arguments.inputs), schema, arguments.out)
     elif arguments.variants:
         records = [settings_used(read_json(path), arguments.not_tuned) for path in arguments.inputs]
-        write_json([described(record, **arguments.variants[record["method"]]) for record in records], arguments.out)
+        write_json(
+            [
+                described(record, **arguments.variants[record["method"]])
+                | {"data": arguments.data_read.get(at_task(record), "")}
+                for record in records
+            ],
+            arguments.out,
+        )
     elif arguments.about:
         both = zip(arguments.inputs, arguments.about, strict=True)
         write_json([read_json(summary) | read_json(about) for summary, about in both], arguments.out)
@@ -59,6 +72,11 @@ def described(record: dict[str, Any], title: str, source: str, from_paper: bool 
     """
     is_of_paper = from_paper and record["choice"] in ("untuned", "none")
     return {"title": title, "source": source} | record | ({"choice": "paper"} if is_of_paper else {})
+
+
+def at_task(record: dict[str, Any]) -> str:
+    """Return "dataset/protocol/method" of a record."""
+    return "/".join(record[key] for key in ("dataset", "protocol", "method"))
 
 
 def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -82,7 +100,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
     seeds, edges = selection.get("seeds", []), selection.get("on_edges", [])
-    searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
+    searched = not_tuned.get(at_task(record))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
     if "command" in record:
         settings, choice = {"command": record["command"]["command"]}, "command"

@@ -316,6 +316,7 @@ class NmfKnnMethod(FeatureControl):
     """NMF-KNN, fitted to the training images that have both features and labels."""
 
     settings_type = NmfKnnSettings
+    is_random = True
 
     def model(self) -> NmfNeighbours:
         settings: NmfKnnSettings = self.settings

@@ -181,6 +181,7 @@ class RandomProjectionTree(FeatureControl):
     """A random projection tree, grown from the training images that have features."""
 
     settings_type = TreeSettings
+    is_random = True
 
     def model(self) -> ProjectionTree:
         seen = see(self.problem, self.settings)

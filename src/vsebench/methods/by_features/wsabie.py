@@ -148,6 +148,7 @@ class WsabieEnsemble(Ensemble):
     """
 
     needs = frozenset({"features"})
+    is_random = True
     member_type = Wsabie
 
     @classmethod

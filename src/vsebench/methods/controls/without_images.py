@@ -28,6 +28,7 @@ class Random(Control):
     """Random embeddings; label vectors have unit length, so that each label ranks high equally often."""
 
     ranks_unseen = True
+    is_random = True
 
     def model(self) -> Embeddings:
         rng = generator(self.problem.seed, Stream.START)

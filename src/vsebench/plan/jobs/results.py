@@ -30,7 +30,7 @@ from vsebench.plan.jobs.base import (
     sweep_files,
 )
 from vsebench.plan.plan import Plan
-from vsebench.plan.settings import not_tuned, scaled_variants, sweep_grid_of
+from vsebench.plan.settings import data_read, not_tuned, scaled_variants, sweep_grid_of
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 from vsebench.rendering.outline import GATHERED
@@ -224,7 +224,7 @@ def gather(plan: Plan, at: Wildcards) -> Job:
             | ({"from_paper": True} if method.from_paper else {})
             for variant, method in plan.methods.items()
         }
-        return Job(inputs, options(variants=variants, not_tuned=not_tuned(plan)))
+        return Job(inputs, options(variants=variants, not_tuned=not_tuned(plan), data_read=data_read(plan) or None))
     return Job(inputs)
 
 
