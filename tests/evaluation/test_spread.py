@@ -150,6 +150,7 @@ def test_a_metric_that_was_not_measured_has_the_largest_spread():
     assert spread_of("one_error", known) == 0.2
     assert spread_of("coverage", known) == UNKNOWN
     assert spread_of("auc", {"map": 0.01, "auc": None}) == spread_of("n_plus@5", {"auc": None}) == UNKNOWN
+    assert spread_of("n_plus@5", {"map": 0.01, "auc": None}) == 0.01
     assert spread_of("map", {}) == spread_of("sibling_precision@10", {}) == 0
 
 
@@ -214,6 +215,22 @@ def test_an_unknown_spread_decides_nothing():
     assert np.isfinite([low[1], high[1]]).all()
     assert both.minus(0, [1]).p_value() == [1.0]
     assert both.of(lambda values: np.log(values[:, 0] / values[:, 1])).p_value() == 1.0
+
+
+@pytest.mark.parametrize("unknown", ["a", "b"])
+def test_a_statistic_that_stays_finite_is_unknown_too(unknown):
+    spreads = {"a": {"map": 0.02}, "b": {"map": 0.02}} | {unknown: {"map": None}}
+    both = of_two(deviations("map", ["a", "b"], spreads, np.array([0.5, 0.25])))
+    assert both.of(lambda values: values[:, 0] / values[:, 1]).choice == np.inf
+    only_first = both.of(lambda values: 2 * values[:, 0]).choice
+    assert only_first == (np.inf if unknown == "a" else pytest.approx(0.02**2))
+    matrix = both.of(lambda values: values[:, [[0, 1]]])
+    assert np.isinf(matrix.choice).tolist() == [[unknown == "a", unknown == "b"]]
+
+
+def test_a_method_does_not_differ_from_itself_even_if_its_spread_is_unknown():
+    both = of_two(deviations("map", ["a", "b"], {"a": {"map": None}}, np.array([0.5, 0.25])))
+    assert both.minus(0, [0, 1]).choice.tolist() == [0, np.inf]
 
 
 def test_two_decisions_of_a_method_with_an_unknown_spread_are_not_compared():

@@ -16,6 +16,7 @@ from tests.packs.runs import TASK, edit_json, ranks_of, write_run
 from tests.stages.small import run
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_parquet
+from vsebench.core.tasks import Task
 from vsebench.packs import archive, comparison
 from vsebench.packs.archive import read_pack
 from vsebench.packs.manifest import MANIFEST
@@ -257,6 +258,21 @@ def test_intervals_contain_the_spread_of_the_choice_if_the_choices_differ(first,
     assert of_map["width"] > 2 * 1.96 * 0.5 * of_map["second"]
     of_recall = after["ridge", "recall@5"]
     assert (of_recall["ci_low"], of_recall["ci_high"], of_recall["p_adjusted"]) == (-1, 1, 1)
+
+
+KEYS = ("a-set", "images")
+
+
+def test_the_choice_of_an_ensemble_is_that_of_its_weights_and_its_members():
+    def entries(rate, weight):
+        shared = {"choice": "weights", "settings": {"a": weight}, "spread": {"map": 0.1}}
+        return {(*KEYS, "both", 1): shared, (*KEYS, "a", 1): {"choice": "tuned", "settings": {"learning_rate": rate}}}
+
+    of_both = {"first": {"map": 0.1}, "second": {"map": 0.1}}
+    first = entries(0.1, 0.5)
+    assert comparison.spreads_of("both", Task(*KEYS), [1], [first, first]) == {}
+    assert comparison.spreads_of("both", Task(*KEYS), [1], [first, entries(0.2, 0.5)]) == of_both
+    assert comparison.spreads_of("both", Task(*KEYS), [1], [first, entries(0.1, 0.4)]) == of_both
 
 
 def test_other_splits_are_refused_with_one_line_per_task(packed, tmp_path, capsys):

@@ -194,11 +194,11 @@ def with_vocabulary(dataset):
         ("corel5k-network", with_partition, set()),
         ("mirflickr-tags457", with_features, {("ridge", NETWORK), ("x_ent", NETWORK)}),
         ("mirflickr-tags457", with_vocabulary, {("ridge", NETWORK), ("x_ent", NETWORK)}),
-        (None, None, {("ridge", NETWORK), ("ridge", OF_TAGS)}),
+        (None, None, {("ridge", NETWORK)}),
     ],
 )
 def test_a_record_is_not_used_on_other_data(changed, change, used):
-    """Without `changed`, the word vectors have another source, which is read by x_ent only."""
+    """Without `changed`, the word vectors have another source, which x_ent and the split of unseen labels read."""
     vectors = {"word_vectors": "glove-6b-subset" if changed else "word2vec-subset"}
     plan = planned(
         datasets={
@@ -226,6 +226,16 @@ def test_the_list_of_unseen_labels_is_part_of_the_data(tmp_path):
     of_unseen, of_official = zip(*checksums, strict=True)
     assert len(set(of_unseen)) == 3
     assert set(of_official) == {of_unseen[0]}
+
+
+def test_a_partition_is_part_of_the_data_only_where_the_split_reads_it():
+    sets = {"corel5k-network": {"protocols": ["official", "images"]}}
+    plan = planned(datasets=sets, methods=["ridge"])
+    divided = replace(plan, datasets={"corel5k-network": with_partition(plan.datasets["corel5k-network"])})
+    differs = {
+        task.protocol: len({data_checksum(each, "ridge", task) for each in (plan, divided)}) for task in plan.tasks
+    }
+    assert differs == {"official": 2, "images": 1}
 
 
 def test_the_checksum_of_the_data_is_recorded_with_a_search():

@@ -50,7 +50,10 @@ def test_effects_are_named_in_words_and_explained_below(results):
     found = table(results, "claims")
     assert {"Recall@10, difference", "Peak memory, ratio", "Exponent of pairs"} <= set(values(found, "metric"))
     effects = [row["effect_is"] for row in results.claims.to_dicts() if row["effect_is"]]
-    assert found.notes[0] == f"Effect: {'; '.join(dict.fromkeys(effects))}. Brackets: 95 % interval."
+    assert (
+        found.notes[0]
+        == f"Effect: {'; '.join(dict.fromkeys(effects))}. Brackets: 95 % interval, if its width is known."
+    )
     assert {"difference of a metric (claimed: above 0)", "ratio (claimed: above 1)"} <= set(effects)
 
 

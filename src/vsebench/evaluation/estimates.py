@@ -108,7 +108,9 @@ class Estimates:
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean, means = samples.mean(axis=0), by_seed.mean(axis=0)
         with np.errstate(invalid="ignore"):
-            choice = known_or_infinite(np.sum((self.deviations[:, others] - self.deviations[:, [n]]) ** 2, axis=0))
+            choice = np.sum((self.deviations[:, others] - self.deviations[:, [n]]) ** 2, axis=0)
+        # The difference of two infinite numbers is NaN; that of a quantity from itself is known.
+        choice = np.where(np.asarray(others) == n, 0.0, np.where(np.isnan(choice), np.inf, choice))
         return estimate(means, by_seed, samples, of_mean, self.n_units, self.typical_difference, choice)
 
     @cached_property
@@ -144,12 +146,18 @@ class Estimates:
     def _choice_variance(self, statistic: Callable[[Values], Values], value: Values) -> Values:
         """Return the variance of a statistic that is due to the choice of settings.
 
-        `value` is the statistic without deviations, and the result has the same shape.
+        `value` is the statistic without deviations, and the result has the same shape. The variance is infinite if the
+        statistic depends on a quantity whose deviation is not known.
         """
         if not len(self.deviations):
             return np.zeros_like(value)
-        with np.errstate(invalid="ignore"):
-            return known_or_infinite(np.sum((statistic(self.means + self.deviations) - value) ** 2, axis=0))
+        unknown = np.isinf(self.deviations)
+        # In place of an unknown deviation, any step shows whether the statistic depends on the quantity. The steps
+        # differ, so that a ratio of two quantities with unknown deviations changes too.
+        steps = np.where(self.means == 0, 1.0, self.means) * (1 + np.arange(len(self.means)))
+        changes = (statistic(self.means + np.where(unknown, steps, self.deviations)) - value) ** 2
+        is_unknown = unknown.any(axis=1).reshape(-1, *(1,) * value.ndim)
+        return np.asarray(np.where(is_unknown & (changes > 0), np.inf, changes).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -223,11 +231,6 @@ def estimate(
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
     common = (images - unshared).clip(min=0)
     return Estimate(value, images, common, between / n_seeds, choice, n_units, freedom)
-
-
-def known_or_infinite(variances: Values) -> Values:
-    """Return variances in which NaN, the difference or ratio of two infinite numbers, is replaced by infinity."""
-    return np.where(np.isnan(variances), np.inf, variances)
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:

@@ -8,8 +8,8 @@ difference between the two chosen configurations, each measured on all validatio
 of this variance, divided by the mean of the configuration that was really chosen. If no other configuration comes near
 that one, the spread is 0.
 
-A half has fewer images and seeds than the whole search, so its choice varies more. The spread is therefore rather too
-large than too small.
+A half has fewer images and seeds than the whole search, so its choice varies more. The configurations' means contain
+noise, too. The spread is therefore usually too large (docs/protocols.md states by how much).
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,29 +108,25 @@ def spread_of_ensemble(weights: Sequence[float], of_members: Sequence[Spread]) -
 def spread_of(metric: str, spread: Spread) -> float:
     """Return the spread of a metric; 0 if `spread` is empty, and UNKNOWN if the spread is not known.
 
-    If `spread` lacks the metric, the largest spread of other metrics is returned. These are the metrics in `spread`
-    that are computed from ranks and of which large values are better. For sibling precision, which can vary much more,
-    they are the other sibling precisions. For metrics such as the one-error, which are computed from ranks and of which
-    small values are better, nothing is known from other metrics.
+    If `spread` lacks the metric, the largest known spread of other metrics is returned. These are the metrics in
+    `spread` that are computed from ranks and of which large values are better. For sibling precision, which can vary
+    much more, they are the other sibling precisions. For metrics such as the one-error, which are computed from ranks
+    and of which small values are better, nothing is known from other metrics.
     """
     if not spread:
         return 0.0
     if metric in spread:
-        return _known(spread[metric])
+        return UNKNOWN if (size := spread[metric]) is None else size
     kind = load_metric(metric)
     if isinstance(kind, RankMetric) and kind.lower_is_better:
         return UNKNOWN
-    of_others = {load_metric(name): _known(size) for name, size in spread.items()}
+    of_others = {load_metric(name): size for name, size in spread.items() if size is not None}
     alike = [
         size
         for other, size in of_others.items()
         if isinstance(other, ListMetric) == isinstance(kind, ListMetric) and not other.lower_is_better
     ]
     return max(alike, default=UNKNOWN)
-
-
-def _known(size: float | None) -> float:
-    return UNKNOWN if size is None else size
 
 
 def deviations(metric: str, variants: Sequence[str], spreads: Mapping[str, Spread], means: Values) -> Values:

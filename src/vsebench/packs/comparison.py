@@ -164,6 +164,7 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
     for entry, of_entry in pairs.items():
         metrics = sets if entry.decision else rankings
         spreads = spreads_of(entry.variant, task, list(of_entry), settings)
+        n_labels = n_candidates_of(Case(task, entry.variant, next(iter(of_entry))), first.folder)
         alike = {name: of_name for name, of_name in pairs.items() if bool(name.decision) == bool(entry.decision)}
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant, "decision": entry.decision}
         for column, metric in enumerate(metrics):
@@ -172,7 +173,7 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
                 for name, of_name in alike.items()
                 if of_entry.keys() <= of_name.keys()
             }
-            if numbers := difference(list(of_entry.values()), column, metric, peers, spreads):
+            if numbers := difference(list(of_entry.values()), column, metric, peers, spreads, n_labels):
                 yield keys | {"metric": metric} | numbers
 
 
@@ -217,11 +218,19 @@ def spreads_of(variant: str, task: Task, seeds: Sequence[int], settings: Sequenc
     If both runs chose the same settings for all `seeds`, their choices are not the reason for a difference, and the
     result is empty.
     """
-    of_runs = [[of_run[task.dataset, task.protocol, variant, seed] for seed in seeds] for of_run in settings]
-    first, second = ([entry["settings"] for entry in entries] for entries in of_runs)
+    first, second = ([chosen_at(of_run, task, variant, seed) for seed in seeds] for of_run in settings)
     if first == second:
         return {}
-    return {run: entries[0].get("spread", {}) for run, entries in zip(("first", "second"), of_runs, strict=True)}
+    entries = (of_run[task.dataset, task.protocol, variant, seeds[0]] for of_run in settings)
+    return {run: entry.get("spread", {}) for run, entry in zip(("first", "second"), entries, strict=True)}
+
+
+def chosen_at(settings: SettingsOfFits, task: Task, variant: str, seed: int) -> list[Any]:
+    """Return the settings of a method and, if it is an ensemble, those of its members."""
+    keys = task.dataset, task.protocol
+    entry = settings[*keys, variant, seed]
+    members = entry["settings"] if entry["choice"] == "weights" else {}
+    return [entry["settings"], *(settings[*keys, member, seed]["settings"] for member in members)]
 
 
 def difference(
@@ -230,6 +239,7 @@ def difference(
     metric: str,
     peers: Mapping[Hashable, Values],
     spreads: Mapping[str, Spread],
+    n_labels: int,
 ) -> dict[str, Any]:
     """Return the values of a metric in both runs, and their difference with its interval and p-value.
 
@@ -241,6 +251,7 @@ def difference(
     column, metric : the index and the name of the metric
     peers : method -> the values of the metric in the first run, (n_seeds,); used to estimate the variance between seeds
     spreads : how much metrics vary in the "first" and the "second" run due to the choice of settings
+    n_labels : the number of candidates, on which the largest possible difference can depend
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
     if np.isnan(values).any():
@@ -249,7 +260,7 @@ def difference(
     n_units = min(int(model.n[column]) for models in by_seed for model in models)
     choices = deviations(metric, ("first", "second"), spreads, values.mean(axis=0))
     estimates = Estimates(values, samples, n_units, peers, choices)
-    largest = load_metric(metric).largest
+    largest = load_metric(metric).bound(n_labels)
     of_pair = estimates.minus(0, [1])
     (low,), (high,) = np.clip(of_pair.interval(), -largest, largest)
     return {

@@ -152,7 +152,9 @@ def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[st
     # The printed value is rounded, so it may be off by up to half a unit of its last digit.
     slack = 0.5 * cell.scale * 10.0 ** -len(cell.value.partition(".")[2])
     inside = low - slack <= published <= high + slack
-    return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}
+    # An interval with all possible values is one whose width is not known.
+    is_known = low > 0 or high < 1
+    return numbers | {"unit": "1", "verdict": ("inside" if inside else "outside") if is_known else None}
 
 
 def _of(frame: pl.DataFrame, task: Task, row: str) -> pl.DataFrame:

@@ -90,20 +90,23 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 def data_checksum(plan: Plan, variant: str, task: Task) -> str:
     """Return a checksum of how the data that a variant reads on a task are configured.
 
-    It covers the features and word vectors that the variant reads, the partition, the list of unseen labels, and the
-    data set on which the variant is trained if it is not the tested one. The options and the vocabulary of the tested
-    data set are not covered, because a record states them. The checksum is "" if nothing else is configured.
+    It covers the features that the variant reads, the word vectors that the variant or the split reads, the partition
+    and the list of unseen labels if the split reads them, and the data set on which the variant is trained if it is not
+    the tested one. Files count by their names. The options and the vocabulary of the tested data set are not covered,
+    because a record states them. The checksum is "" if nothing else is configured.
     """
-    tested, needs = plan.datasets[task.dataset], plan.method_class(variant).needs
+    tested, needs, rules = plan.datasets[task.dataset], plan.method_class(variant).needs, load_protocol(task.protocol)
     parts: dict[str, Any] = {}
     if needs & {FEATURES.key, TRUTH.key}:
         parts["features"] = _features_configured(plan, variant, task, tested)
-    if WORD_VECTORS.key in needs and task.dataset in plan.word_vectors:
+    if (WORD_VECTORS.key in needs or rules.unseen) and task.dataset in plan.word_vectors:
         source = plan.word_vectors[task.dataset]
         parts["word_vectors"] = source.definition() | {"files": [file.name for file in source.files]}
-    if (unseen := plan.config.datasets[task.dataset].unseen_labels) is not None and load_protocol(task.protocol).unseen:
-        parts["unseen_labels"] = sha256(Path(unseen).read_bytes()).hexdigest()
-    parts["partition"] = tested.partition and tested.partition.files
+    named = plan.config.datasets[task.dataset].unseen_labels
+    if named is not None and task.protocol in plan.drawing_unseen(task.dataset):
+        parts["unseen_labels"] = sha256(Path(named).read_bytes()).hexdigest()
+    if tested.partition is not None and (rules.fixed or rules.unseen or tested.vocabulary.only_parts):
+        parts["partition"] = tested.partition.files
     for other in plan.sources(task)[1:]:
         kind = load_adapter(other.adapter, other.title).Options
         parts["trained_on"] = {

@@ -36,7 +36,8 @@ class Metric(ABC):
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
     lower_is_better: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True  # false if neither large nor small values are better
-    largest: ClassVar[float] = 1.0  # the largest possible value; the smallest is 0
+    largest: ClassVar[float] = 1.0  # the largest possible value for any number of labels; the smallest is 0
+    counts_labels: ClassVar[bool] = False  # whether values are numbers of candidates, or means of such numbers
     is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, shown as counts
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
@@ -47,7 +48,7 @@ class Metric(ABC):
 
     def bound(self, n_labels: int) -> float:
         """Return the largest possible value if there are `n_labels` candidates."""
-        return self.largest
+        return float(n_labels) if self.counts_labels else self.largest
 
 
 class RankMetric(Metric):

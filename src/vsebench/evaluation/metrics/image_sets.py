@@ -35,6 +35,7 @@ class CountError(ImageSetMetric):
 
     lower_is_better = True
     largest = inf
+    counts_labels = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.abs(predicted - right)
@@ -49,6 +50,7 @@ class HammingDistance(ImageSetMetric):
 
     lower_is_better = True
     largest = inf
+    counts_labels = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return predicted + right - 2 * hits
@@ -59,6 +61,7 @@ class SetSize(ImageSetMetric):
 
     is_quality = False
     largest = inf
+    counts_labels = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return predicted

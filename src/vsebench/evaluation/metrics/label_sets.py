@@ -111,10 +111,8 @@ class NPlus(EqualLabelsMetric):
     """
 
     largest = inf
+    counts_labels = True
     is_count = True
-
-    def bound(self, n_labels: int) -> float:
-        return n_labels
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.asarray((hits > 0).sum(axis=-1), dtype=float)

@@ -73,6 +73,7 @@ class Coverage(RankMetric):
     takes_cutoff = "never"
     lower_is_better = True
     largest = inf
+    counts_labels = True
 
     def value(self) -> pl.Expr:
         everything = pl.col("negatives").first() + pl.col("rank").count()

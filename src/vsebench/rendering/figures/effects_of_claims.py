@@ -97,11 +97,11 @@ class EffectsOfClaims(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             f"Effects on which the claims of the {paper_title(results, self.of)} are judged, one line per claim and "
-            "kind of data. Each effect is the mean over data sets and protocols, with its 95 % interval. If a claim "
-            "has several rivals or metrics, the weakest effect is shown. An effect to the right of the vertical line "
-            "has the claimed direction. If a claim has other bounds than this line, strokes mark them: the claim holds "
-            "only if the interval is above a minimum, below a maximum, or between the two. Intervals are cut at the "
-            f"edge of the panel. {self._share_of_claims(results)}"
+            "kind of data. Each effect is the mean over data sets and protocols, with its 95 % interval, if its width "
+            "is known. If a claim has several rivals or metrics, the weakest effect is shown. An effect to the right "
+            "of the vertical line has the claimed direction. If a claim has other bounds than this line, strokes mark "
+            "them: the claim holds only if the interval is above a minimum, below a maximum, or between the two. "
+            f"Intervals are cut at the edge of the panel. {self._share_of_claims(results)}"
         )
 
     def _share_of_claims(self, results: Results) -> str:

@@ -50,8 +50,9 @@ class Claims(TableKind):
         lines = claim_lines(results, self.of)
         caption = "The papers' claims" if self.of is None else f"Claims of the {paper_title(results, self.of)}"
         kinds = list(dict.fromkeys(line["effect_is"] for line in lines if line["effect_is"]))
+        effect = f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval, if its width is known."
         notes = (
-            f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval." if kinds else "No claim could be tested.",
+            effect if kinds else "No claim could be tested.",
             "A line with a verdict shows the mean effect over data sets and protocols. With several rivals or "
             "metrics, the claim must hold for all of them, and the line shows the weakest effect. The lines below show "
             "the individual cases.",
@@ -136,7 +137,8 @@ class ClaimsSummary(TableKind):
             )
             rows.append(row)
         notes = (
-            "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
+            "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval, if its "
+            "width is known. A claim must hold "
             "in all comparisons (rivals and metrics); the effect is that of the weakest comparison. A difference is "
             "the method's value minus the rival's; a ratio above 1 supports the claim.",
             "Undecided: p is at least 0.05 after a correction for all comparisons and claims. The interval is not "
