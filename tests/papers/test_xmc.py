@@ -13,11 +13,11 @@ from vsebench.papers.comparison import Ours, compare
 PAPER = Paper.read(Path(__file__).parents[2] / "config" / "papers" / "xmc.yaml")
 
 
-def compared_on(dataset):
-    """Return the comparison if WSABIE's precision@1 is 0.541 to 0.548, and the PSP@1 0.50, on a data set."""
+def compared_on(dataset, low=0.541, high=0.548):
+    """Return the comparison if WSABIE's precision@1 is `low` to `high`, and the PSP@1 0.50, on a data set."""
     keys = {"dataset": dataset, "protocol": "official", "method": "wsabie", "decision": ""}
     lines = [
-        keys | {"metric": "precision@1", "value": 0.544, "ci_low": 0.541, "ci_high": 0.548},
+        keys | {"metric": "precision@1", "value": 0.544, "ci_low": low, "ci_high": high},
         keys | {"metric": "psp@1", "value": 0.5, "ci_low": 0.49, "ci_high": 0.51},
     ]
     empty = {name: pl.DataFrame(schema=schema) for name, schema in (("timing", TIMING), ("history", HISTORY))}
@@ -32,3 +32,8 @@ def test_the_same_data_with_another_split_are_not_compared():
 def test_the_repositorys_splits_get_a_verdict(column, verdict):
     rows = compared_on("bibtex-xc").filter(column=column)
     assert rows.select("row", "method", "verdict").rows() == [("bibtex/wsabie", "wsabie", verdict)]
+
+
+def test_an_interval_of_unknown_width_gives_no_verdict():
+    rows = compared_on("bibtex-xc", low=0.0, high=1.0).filter(column="precision@1")
+    assert rows["verdict"].to_list() == [None]
