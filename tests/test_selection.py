@@ -65,6 +65,14 @@ def test_settings_are_chosen_by_the_mean_of_the_seeds(problem, more_seeds, best,
     assert n_right(selection) == 10 * best  # the model is that of the problem's seed
 
 
+def test_a_method_without_epochs_has_none_for_any_seed(problem):
+    split, first = problem
+    search = Search("recall@1", 100, None, {"right": [[0.2], [0.5]]}, more_seeds=(2, 3))
+    selection = select(Lookup, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert [tried.value for tried in selection.tries] == pytest.approx([0.2, 0.5])
+    assert [tried.epochs_by_seed for tried in selection.tries] == [(), ()]
+
+
 @pytest.mark.parametrize("with_spread", [False, True])
 def test_the_spread_of_the_choice_is_measured_on_request(problem, with_spread):
     """The settings are right for 5, 6 or 0 of ten images, and only one half of the images can tell 5 from 6."""

@@ -205,7 +205,7 @@ def attempt_of_seeds(
         seeds.append(again)
     finite = [each.value for each in seeds if each.value is not None]
     value = sum(finite) / len(finite) if len(finite) == len(seeds) else None
-    by_seed = tuple(each.epochs for each in seeds) if len(seeds) > 1 else ()
+    by_seed = tuple(each.epochs for each in seeds) if len(seeds) > 1 and limits is not None else ()
     at_limit = any(each.at_limit for each in seeds)
     measured = [each.by_image for each in seeds if each.by_image is not None]
     by_image = np.concatenate(measured) if len(measured) == len(seeds) else None
