@@ -137,7 +137,6 @@ class RecordedSearch(Strict):
     # metric -> how much it varies due to the choice of settings, as a relative standard deviation (null: not known);
     # intervals include this variation; empty: known for no metric
     spread: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)] | None] = {}
-
     # checksum of how the data were configured that the method read, besides `options` and `vocabulary`: features, word
     # vectors, partition, list of unseen labels, and the data set of training; empty: nothing else was configured
     data: str = ""

@@ -178,7 +178,9 @@ class Estimate:
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
         of_both = np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)
-        of_choice = np.where(np.isinf(self.choice), np.inf, of_images * np.nan_to_num(self.choice, posinf=0.0))
+        # At the level 1, `of_images` is 0, but an unknown variance stays infinite.
+        is_unknown = np.isinf(self.choice)
+        of_choice = np.where(is_unknown, np.inf, of_images * np.where(is_unknown, 0.0, self.choice))
         return np.asarray(np.sqrt(of_both + of_choice))
 
     def interval(self) -> tuple[Values, Values]:

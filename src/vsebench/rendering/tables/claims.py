@@ -138,9 +138,9 @@ class ClaimsSummary(TableKind):
             rows.append(row)
         notes = (
             "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval, if its "
-            "width is known. A claim must hold "
-            "in all comparisons (rivals and metrics); the effect is that of the weakest comparison. A difference is "
-            "the method's value minus the rival's; a ratio above 1 supports the claim.",
+            "width is known. A claim must hold in all comparisons (rivals and metrics); the effect is that of the "
+            "weakest comparison. A difference is the method's value minus the rival's; a ratio above 1 supports the "
+            "claim.",
             "Undecided: p is at least 0.05 after a correction for all comparisons and claims. The interval is not "
             "corrected, so it can lie on one side of the claim's bound.",
             "A verdict on other real data shows whether the claim generalises. A verdict on simulated data says "
