@@ -24,6 +24,9 @@ class GainOverBest(AtTasks):
     def others(self) -> list[str]:
         return self.members
 
+    def sized(self) -> list[str]:
+        return self.members
+
     def fits(self, case: ClaimCase) -> list[str]:
         return [self.method, *self.members]
 
@@ -44,7 +47,6 @@ class ShareOfMetric(AtTasks):
     """The metric of a control method, such as popularity, is less than a given share of the method's metric."""
 
     effect = "the control's share of the method's metric (claimed: below the claim's bound)"
-    least = 0.0
 
     control: str  # a variant, such as popularity
     metric: MetricName
@@ -57,6 +59,9 @@ class ShareOfMetric(AtTasks):
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.resampled(case.task, [self.control, self.method], self.metric)
         return interval(both, share, self.below)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return 0.0, float("inf")
 
     def bounds(self) -> Sequence[float]:
         return float("-inf"), self.below
@@ -76,7 +81,6 @@ class SizeSpread(AtTasks):
     """
 
     effect = "spread of a metric over sizes (claimed: below the claim's bound)"
-    least = 0.0
     reads = ("lists",)
 
     sizes: list[str] = Field(min_length=2)  # variants
@@ -98,6 +102,9 @@ class SizeSpread(AtTasks):
             both = evidence.sibling_precisions(case.task, self.sizes, int(cutoff))
             return interval(both, spread_of_siblings, self.below)
         return interval(evidence.resampled(case.task, self.sizes, case.measured), spread, self.below)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def bounds(self) -> Sequence[float]:
         return float("-inf"), self.below
