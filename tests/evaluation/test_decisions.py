@@ -227,6 +227,14 @@ def test_thresholds_are_learnt_where_the_vectors_tell_the_level_of_the_scores(pa
         assert rival < bayes - 0.1, other
 
 
+@pytest.mark.parametrize("name", ["label_count", "class_threshold"])
+def test_a_training_that_its_limit_stops_is_recorded(parts, name):
+    stopped, patient = (decided(name, parts, epochs=epochs, patience=8)[1] for epochs in (2, 240))
+    assert (stopped["limit"], stopped["at_limit"]) == (2, True)
+    assert not patient["at_limit"]
+    assert patient["epoch"] <= patient["limit"] - 8
+
+
 def test_layers_can_be_as_wide_as_the_number_of_labels_says(parts):
     decision, record, _ = decided("class_threshold", parts, hidden_per_label=[4, 2], epochs=2)
     assert record["hidden"] == [32, 16]

@@ -13,14 +13,15 @@ from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_parquet, write_json, write_table
-from vsebench.core.tasks import Task
+from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
 from vsebench.papers import evidence as evidence_module
 from vsebench.papers.base import Paper
 from vsebench.papers.claims.ratios import Memory, TimeOfEpoch
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
-from vsebench.papers.verdicts import Claim, ClaimText, lines_of, load_test, verdicts
+from vsebench.papers.verdicts import Claim, ClaimText, lines_of, load_test, measured_row, verdicts
 from vsebench.papers.verdicts import judge as judge_claim
+from vsebench.stages.claims import at_limit_of
 
 ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
 
@@ -398,3 +399,37 @@ def test_measured_times_and_memory_need_five_repeats():
         assert claim.test(evidence, case).value > 1
         with pytest.raises(UntestableError, match=r"needs 5 repeats; the run has 4 \(timing.repeats\)"):
             claim.test(few, case)
+
+
+@pytest.mark.parametrize(
+    ("test", "keys", "measured", "ends"),
+    [
+        ("accuracy", {"rivals": ["bad"], "metrics": ["recall@10"]}, "recall@10", (-1, 1)),
+        ("accuracy", {"rivals": ["bad"], "metrics": ["coverage"]}, "coverage", (-2, 2.5)),  # it counts labels
+        ("same_accuracy", {"rivals": ["bad"], "metrics": ["map"], "within": [0, 1]}, "map", (-1, 1)),
+        ("sibling_precision", {"rivals": ["bad"], "cutoff": 3}, "sibling_precision@3", (-1, 1)),
+        ("sibling_precision", {"rivals": ["bad"], "cutoff": 3, "ratio": True}, "a ratio", (-2, 2.5)),
+        ("setting", {"parameter": "a"} | ABSENT, "ndcg@10", (-1, 1)),
+        ("setting", {"parameter": "a", "ratio_at_least": 1.5} | ABSENT, "ndcg@10", (0, 2.5)),
+        ("share_of_metric", {"control": "bad", "metric": "map", "below": 0.5}, "map", (0, 2.5)),
+        ("size_spread", {"sizes": ["a", "b"], "metrics": ["map"], "below": 0.5}, "map", (0, 1)),
+        ("pooled_precision", {"rivals": ["bad"]}, "pooled average precision", (-1, 1)),
+        ("time_of_epoch", {"rivals": ["bad"]}, "seconds", (-2, 2.5)),
+    ],
+)
+def test_no_interval_extends_beyond_the_possible_effects(test, keys, measured, ends):
+    made = check(load_test(test, ""), {"method": "good", "families": ["iapr"]} | keys, "")
+    row = measured_row("bad", measured, made, Effect(0.5, -2.0, 2.5, None, 0.0))
+    assert (row["ci_low"], row["effect"], row["ci_high"]) == (ends[0], 0.5, ends[1])
+
+
+def test_a_claim_on_label_sets_names_the_decisions_whose_training_a_limit_stopped():
+    record = {"dataset": "d", "protocol": "official", "method": "one", "seed": 2}
+    decisions = {"sharp": {"epoch": 39, "at_limit": True}, "blunt": {"epoch": 3, "at_limit": False}, "k": {"k": 3}}
+    at_limit = at_limit_of([record | {"decisions": decisions}])
+    assert at_limit == {Case(Task("d", "official"), "one/sharp", 2): "epochs"}
+    evidence = decided(at_limit=at_limit)
+    keys = {"method": "one/sharp", "rivals": ["one/blunt"], "metrics": ["exact_match"], "families": ["other"]}
+    test = check(load_test("accuracy", ""), keys, "")
+    (case,) = test.cases(evidence)
+    assert test.remark(evidence, case) == "Training of one/sharp was stopped by its limit on epochs (seeds 2)."

@@ -220,3 +220,17 @@ def test_pooled_precision_is_compared_by_raw_and_by_normalised_scores():
     claim = Claim(ClaimText(claim="c", where="w", test="x"), check(load_test("pooled_precision", ""), keys, ""))
     (judged,) = judge(claim, evidence)
     assert judged.decided.verdict(judged.decided.effect.p) == "undecided"  # the two forms disagree
+
+
+@pytest.mark.parametrize(("sizes", "verdict"), [({}, "holds"), ({"map": 0.001}, "holds"), ({"map": 0.5}, "undecided"),
+                                                ({"map": None}, "undecided")])  # fmt: skip
+def test_pooled_precision_contains_the_largest_spread_of_the_choice_of_settings(sizes, verdict):
+    lines = [
+        {"method": variant, "seed": seed, "normalised": normalised, "image": image}
+        | {"value": 0.5 + 0.01 * (image % 3) + (0.1 if variant == "one" else 0.0)}
+        for variant in ("one", "other") for seed in SEEDS for normalised in (False, True) for image in range(30)
+    ]  # fmt: skip
+    evidence = analysed("pooled_average_precision", lines)
+    evidence = replace(evidence, spreads={(evidence.tasks[0].task, "one"): sizes})
+    found = effects("pooled_precision", evidence, method="one", rivals=["other"])
+    assert {each[1] for each in found.values()} == {verdict}

@@ -164,6 +164,9 @@ def test_decisions_read_the_truth_where_they_need_the_label_distribution():
     measure = job_of(plan, "measure", task)
     assert "--not-compared oracle oracle/score_above_0 oracle/best_exact_match " in measure.options
     assert [path.split("/")[4] for path in measure.inputs["decisions"][:2]] == ["popularity", "oracle"]
+    records = [path.replace(".parquet", ".json") for path in measure.inputs["decisions"]]
+    assert job(plan, "gather", Wildcards(name="decisions.json")).inputs["parts"] == records
+    assert "--decided results/decisions.json " in job(plan, "test_claims", Wildcards()).options
 
 
 def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
@@ -185,7 +188,7 @@ def test_an_analysis_reads_the_sources_of_the_metrics_that_it_computes():
 
 def test_only_what_a_run_has_parts_of_is_gathered():
     plan = planned(methods=["popularity"], papers=[])
-    assert "word_vectors.json" not in parts(plan)
+    assert not {"word_vectors.json", "decisions.json"} & set(parts(plan))
     assert job(plan, "gather", Wildcards(name="metrics.parquet")).inputs["parts"] == [
         "results/sim-iapr/distinct/metrics.parquet"
     ]

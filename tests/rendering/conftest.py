@@ -104,7 +104,7 @@ class MadeUp:
             ],
             metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
-            files=[name for name in GATHERED if name not in {*known_analyses(), "packs"}],
+            files=[name for name in GATHERED if name not in {*known_analyses(), "packs", "decisions"}],
             entries=entries,
             trained=[name for name in VARIANTS if name not in UNTRAINED],
             searching=["warp", "warp_published"],
@@ -293,7 +293,7 @@ def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: A
         variants={
             name: OutlineVariant(title=title, role=role, source="made up") for name, (title, role) in variants.items()
         },
-        files=[name for name in GATHERED if name != "packs"],
+        files=[name for name in GATHERED if name not in ("packs", "decisions")],
         **(fixed | entries),
     )
 

@@ -1,5 +1,6 @@
 """Tables and figures of label sets: rows with decisions, F1 of labels, pooled curves, thresholds against difficulty."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from tests.builders import frame
 from tests.rendering.conftest import PAPERS, analyses, changed, column, figure_kind, outline_of, table_kind, values
 from vsebench.core import schemas
+from vsebench.core.storage import write_json
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import TableKind, make
+from vsebench.rendering.page.page import fits_at_limits
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
 from vsebench.rendering.writers.csv import to_csv
@@ -109,6 +112,18 @@ def test_who_tuned_a_model_trained_elsewhere_is_said_once(results: Results) -> N
     seen = changed(results, **vars(results) | {"outline": results.outline.model_copy(update={"variants": variants})})
     said = table_kind(seen, "decisions-scene-official").table(seen).notes
     assert said.count("LSEP was trained elsewhere; how its settings were chosen: by its author.") == 1
+
+
+def test_decisions_whose_training_a_limit_stopped_are_marked(results: Results, tmp_path: Path) -> None:
+    stopped = {"class_threshold": {"epoch": 240, "at_limit": True}, "top_k": {"k": 3}}
+    write_json([KEYS | {"method": "lsep", "seed": 2, "decisions": stopped}], tmp_path / "decisions.json")
+    outline = results.outline.model_copy(update={"files": [*results.outline.files, "decisions"]})
+    seen = changed(Results(tmp_path), **vars(results) | {"folder": tmp_path, "outline": outline})
+    table = table_kind(seen, "decisions-scene-official").table(seen)
+    assert values(table, "decision_title")[:2] == ["Top k", "Class thresholds‡"]
+    assert "LSEP, Class thresholds‡" in values(table_kind(seen, "lsep_table1").table(seen), "method")
+    (line,) = fits_at_limits(seen)
+    assert line.endswith(": LSEP, Class thresholds (Scene, protocol official; seeds 2).")
 
 
 @pytest.mark.parametrize("name", ["table1", "table2"])

@@ -366,16 +366,18 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     assert [cells[3].value for cells in best] == [None, None]
 
 
-def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:
+def test_how_settings_were_chosen_is_stated_for_every_method_below_the_table(results: Results) -> None:
     task = results.outline.tasks[0]
     accuracy = results.accuracy(task)
-    files = "the settings in their files, which were not chosen for these data"
-    (said,) = (line for line in notes(results, task, accuracy, ["mrr"]) if line.startswith("Untuned"))
-    assert said.startswith(f"Untuned methods use {files}: ")
-    assert "WARP" in said
-    assert "VSE-fs," not in said  # it was searched
+    files = "those in the methods' files, which were not chosen for these data"
+    said = {line.partition(": ")[0]: line for line in notes(results, task, accuracy, ["mrr"]) if "Settings" in line}
+    untuned = said.pop(f"Settings untuned ({files})")
+    assert "WARP" in untuned
+    assert "VSE-fs," not in untuned  # it was searched
+    assert [re.sub(r"\d+", "n", start) for start in said] == ["Settings searched (n configurations, n seeds)"]
+    assert "VSE-fs" in "".join(said.values())
     searched = changed(results, settings=[entry | {"choice": "tuned"} for entry in results.settings])
-    assert not any(line.startswith("Untuned") for line in notes(searched, task, accuracy, ["mrr"]))
+    assert not any("untuned" in line for line in notes(searched, task, accuracy, ["mrr"]))
 
 
 def test_settings_from_another_split_are_named_below_the_table(results: Results) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field
 from vsebench.config.dataset import Family
 from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import Strict
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.papers.evidence import Effect, Evidence, Measurement, RunTask, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
@@ -40,7 +41,6 @@ class ClaimTest(Strict, ABC):
     """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
-    least: ClassVar[float] = float("-inf")  # the smallest possible effect; no interval extends below it
     on_simulated: ClassVar[bool] = False  # whether results on simulated data always count for the verdict
     # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
@@ -73,8 +73,8 @@ class ClaimTest(Strict, ABC):
 
         The remark states which fits a limit stopped, and which settings are at the edge of the range that was tried.
         """
-        variants = [Entry.of(name).variant for name in self.fits(case)]
-        sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
+        names = self.fits(case)
+        sentences = (evidence.stopped(case.task, *names), evidence.at_edges(case.task, *names))
         return " ".join(filter(None, sentences)) or None
 
     def fits(self, case: ClaimCase) -> list[str]:
@@ -107,6 +107,10 @@ class ClaimTest(Strict, ABC):
         """Return the metrics in the claim's fields `metrics` and `metric`."""
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        """Return the smallest and the largest possible effect; no interval extends beyond them."""
+        return float("-inf"), float("inf")
 
     def effect_in_words(self) -> str:
         """Return the definition of the effect: by default `effect`, in some tests a text that depends on parameters."""
@@ -223,6 +227,13 @@ class AgainstRivals(AtTasks):
             yield ClaimCase.at(task, measured, rival)
         if not pairs:
             raise UntestableError(f"The run has no method {in_words(self.rivals)} to compare with.")
+
+
+def differences_of(metric: str) -> tuple[float, float]:
+    """Return the smallest and the largest possible difference of a metric between two methods."""
+    kind = load_metric(metric)
+    largest = float("inf") if kind.counts_labels else kind.largest
+    return -largest, largest
 
 
 def _overlap(ours: object, theirs: object) -> bool:

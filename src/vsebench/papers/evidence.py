@@ -264,7 +264,8 @@ class Evidence:
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
     # methods that do not count for this variance: models trained elsewhere, and methods from packs
     outside: Collection[str] = ()
-    at_limit: Mapping[Case, str] = field(default_factory=dict)  # stopped fit -> its limit, "epochs" or "iterations"
+    # stopped fit -> its limit, "epochs" or "iterations"; the variant of a decision is "method/decision"
+    at_limit: Mapping[Case, str] = field(default_factory=dict)
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
     # task and method -> how much metrics vary due to the choice of the method's settings
     spreads: Mapping[tuple[Task, str], Spread] = field(default_factory=dict)
@@ -294,20 +295,23 @@ class Evidence:
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant}
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
-    def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return one sentence for each method whose training a limit stopped; None if no limit stopped training."""
+    def stopped(self, task: Task, *names: str) -> str | None:
+        """Return one sentence for each method or decision whose training a limit stopped; None if there are none.
+
+        Each of `names` is a method or "method/decision", which stands for both the method and the decision.
+        """
         sentences = []
-        for variant in variants:
+        for variant in dict.fromkeys(each for name in names for each in (Entry.of(name).variant, name)):
             stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
             if stopped:
                 sentences.append(stopped_by(variant, self.at_limit[stopped[0]], [case.seed for case in stopped]))
         return " ".join(sentences) or None
 
-    def at_edges(self, task: Task, *variants: str) -> str | None:
+    def at_edges(self, task: Task, *names: str) -> str | None:
         """Return a sentence that names the methods' settings at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
-            for variant in variants
+            for variant in dict.fromkeys(Entry.of(name).variant for name in names)
         }
         texts = [f"{', '.join(names)} of {variant}" for variant, names in edges.items() if names]
         return f"At the edge of the range tried: {'; '.join(texts)}." if texts else None
@@ -338,10 +342,10 @@ class Evidence:
             raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
         samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
         n_units = min(int(first.n[0]) for first, _ in seeds)
-        choices = self._choices(task, metric, [ours, rival], by_seed.mean(axis=0))
+        choices = self.choices_of(task, metric, [ours, rival], by_seed.mean(axis=0))
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common), choices)
 
-    def _choices(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
+    def choices_of(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
         """Return by how much the choice of the methods' settings changes the means of a metric.
 
         `means` contains one mean for each entry of `names`, (n_quantities,). The result has shape
@@ -406,7 +410,7 @@ class Evidence:
             np.hstack([by_image(ranks, [metric]) for ranks in of_seed]) for of_seed in zip(*by_variant, strict=True)
         ]
         estimates = of_units(seeds, self.resamples)
-        return replace(estimates, choices=self._choices(task, metric, variants, estimates.means))
+        return replace(estimates, choices=self.choices_of(task, metric, variants, estimates.means))
 
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return estimates of the precision and sibling precision of the first `cutoff` labels, on the same resamples.
@@ -432,8 +436,8 @@ class Evidence:
             seeds.append(np.hstack(tables))
         estimates = of_units(seeds, self.resamples)
         methods = [variant for variant in variants for _ in range(2)]
-        of_precision = self._choices(task, f"precision@{cutoff}", methods, estimates.means)
-        of_siblings = self._choices(task, f"sibling_precision@{cutoff}", methods, estimates.means)
+        of_precision = self.choices_of(task, f"precision@{cutoff}", methods, estimates.means)
+        of_siblings = self.choices_of(task, f"sibling_precision@{cutoff}", methods, estimates.means)
         of_precision[:, 1::2] = of_siblings[:, ::2] = 0
         return replace(estimates, choices=np.vstack([of_precision, of_siblings]))
 

@@ -234,11 +234,12 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
 def measured_row(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
     """Return the columns of claims.csv that state an effect.
 
-    No interval extends below the smallest possible effect. An infinite interval, whose width is not known, is left out.
+    No interval extends beyond the possible effects. An infinite interval, whose width is not known, is left out.
     """
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
     is_known = isfinite(effect.low) and isfinite(effect.high)
-    ends = (max(effect.low, test.least), effect.high) if is_known else (None, None)
+    least, largest = test.possible(measured)
+    ends = (max(effect.low, least), min(effect.high, largest)) if is_known else (None, None)
     bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))
     return (
         columns

@@ -365,6 +365,7 @@ class Plan:
         """The contents of the run, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.tasks))}
         makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
+        makes |= {"decisions": any(map(self.decided, self.tasks))}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
         protocols = {task.protocol: load_protocol(task.protocol).description for task in self.tasks}
         makes |= {"packs": any(map(self.packed, self.tasks))}

@@ -14,7 +14,7 @@ CHOICES = {
     "untuned": "untuned",
     "elsewhere": "trained elsewhere",
     "command": "trained by a command",
-    "weights": "weights searched ({tried})",
+    "weights": "searched for the weights only ({tried})",
     "none": None,
 }
 NOTE_OF_CHOICES = (
@@ -49,11 +49,22 @@ def entries_of(results: Results, task: Task, variant: str) -> list[dict[str, Any
     return [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
 
 
-def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
-    """Return a list with a sentence that names the untuned methods of a task, or an empty list if there are none."""
-    untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
-    settings = "the settings in their files, which were not chosen for these data"
-    return [f"Untuned methods use {settings}: {', '.join(untuned)}."] if untuned else []
+def remarks_on_choices(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
+    """Return sentences that state how the settings of a task's methods were chosen.
+
+    Methods with the same answer share a sentence. Methods that have no settings to choose, or were trained elsewhere,
+    are left out.
+    """
+    methods_of: dict[str, list[str]] = {}
+    for method in methods:
+        entries = entries_of(results, task, method)
+        if entries and entries[0]["choice"] not in ("none", "elsewhere", "command"):
+            methods_of.setdefault(how_chosen(entries) or "", []).append(results.method_title(method))
+    untuned = f"{CHOICES['untuned']} (those in the methods' files, which were not chosen for these data)"
+    return [
+        f"Settings {untuned if text == CHOICES['untuned'] else text}: {', '.join(titles)}."
+        for text, titles in methods_of.items()
+    ]
 
 
 def remark_on_other_splits(results: Results, task: Task, methods: Iterable[str]) -> list[str]:

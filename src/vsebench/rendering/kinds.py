@@ -241,12 +241,12 @@ def kinds_of_paper(
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
-    packs, all tables and figures also read packs.json. This file lists the methods of packs that are left out of a
-    task. These methods are not known before the run.
+    Tables and figures about fitted methods also read the records of fits, to mark fits that ended at a limit. If the
+    run names packs, all tables and figures also read packs.json. This file lists the methods of packs that are left out
+    of a task. These methods are not known before the run.
     """
     needs = find(base, instance.kind).needs
-    marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
+    marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "decisions", "packs")
     return [GATHERED[name] for name in dict.fromkeys((*needs, *marked)) if name in outline.files]
 
 

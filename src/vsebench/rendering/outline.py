@@ -29,6 +29,7 @@ GATHERED = {
     "scaling": "scaling.parquet",
     "sweeps": "sweeps.parquet",
     "settings": "settings.json",
+    "decisions": "decisions.json",
     "datasets": "datasets.json",
     "word_vectors": "word_vectors.json",
     "packs": "packs.json",

@@ -17,7 +17,7 @@ from vsebench.core.schemas import CLAIMS, COMPARISON, OF_RESULTS, Schema
 from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Entry, Task
 from vsebench.papers.verdict import SIGNIFICANT
-from vsebench.rendering.marks import marks_of
+from vsebench.rendering.marks import EPOCHS, marks_of
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, read_outline
 
@@ -172,11 +172,11 @@ class Results:
     def entry_title(self, name: str, *tasks: Task, short: bool = False) -> str:
         """Return the title of a method, or of a method with a decision.
 
-        `name` has the form "method" or "method/decision". The title contains the marks of the method's fits on the
-        given tasks. With `short`, short titles are used.
+        `name` has the form "method" or "method/decision". The title contains the marks of the fits on the given
+        tasks. With `short`, short titles are used.
         """
         entry = Entry.of(name)
-        decision = self.decision_title(entry.decision, short)
+        decision = self.decision_title(entry.decision, short) + self.decision_marks(name, *tasks)
         return ", ".join([self.method_title(entry.variant, *tasks, short=short), *filter(None, [decision])])
 
     def marks(self, method: str, *tasks: Task) -> str:
@@ -198,6 +198,27 @@ class Results:
         """Return the title of a decision, or "" if there is no such decision; an oracle is marked as a ceiling."""
         decision = self.outline.decisions.get(name)
         return decision.shown(short) + (" (ceiling)" if decision.role == "oracle" else "") if decision else ""
+
+    def decision_marks(self, name: str, *tasks: Task) -> str:
+        """Return the mark of a decision, named "method/decision", whose training its limit stopped on one of the tasks.
+
+        The result is empty if no training was stopped.
+        """
+        return EPOCHS if any((task, name) in self.stopped_decisions for task in tasks) else ""
+
+    @cached_property
+    def stopped_decisions(self) -> dict[tuple[Task, str], list[int]]:
+        """The seeds with which the limit on epochs stopped the training of a decision.
+
+        The keys contain the task and "method/decision".
+        """
+        seeds: dict[tuple[Task, str], list[int]] = {}
+        for entry in self._list("decisions") if "decisions" in self.outline.files else []:
+            task = Task(entry["dataset"], entry["protocol"])
+            for name, record in entry["decisions"].items():
+                if record.get("at_limit"):
+                    seeds.setdefault((task, f"{entry['method']}/{name}"), []).append(entry["seed"])
+        return seeds
 
     @property
     def short_titles(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--outside", nargs="*", default=[], help="models trained elsewhere, and methods from packs")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
+    parser.add_argument("--decided", type=Path, nargs="*", default=[], help="decisions.json, if models have decisions")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--tuned-sweeps", nargs="*", default=[], help="methods that are tuned at each value of a sweep")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures how times grow")
@@ -56,7 +58,8 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         return read_table(path, OF_RESULTS[name])
 
     entries = read_json(results / "settings.json")
-    fits = {Case(Task(each["dataset"], each["protocol"]), each["method"], each["seed"]): each for each in entries}
+    fits = {case_of(each): each for each in entries}
+    decided = [each for path in arguments.decided for each in read_json(path)]
     return Evidence(
         tasks=tasks(arguments.variants, results),
         seeds=arguments.seeds,
@@ -78,10 +81,31 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         selection=lambda case: selection_of(case, results),
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
         metrics=gathered("metrics", results / "metrics.parquet"),
-        at_limit={case: limit_of(entry) for case, entry in fits.items() if entry.get("at_limit")},
+        at_limit={
+            **{case: limit_of(entry) for case, entry in fits.items() if entry.get("at_limit")},
+            **at_limit_of(decided),
+        },
         spreads={(case.task, case.variant): entry.get("spread", {}) for case, entry in fits.items()},
         on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )
+
+
+def case_of(entry: dict[str, Any]) -> Case:
+    """Return the model that an entry of settings.json or decisions.json is about."""
+    return Case(Task(entry["dataset"], entry["protocol"]), entry["method"], entry["seed"])
+
+
+def at_limit_of(decided: list[dict[str, Any]]) -> dict[Case, str]:
+    """Return "epochs" for each decision whose training was stopped by its limit; `decided` is from decisions.json.
+
+    The variants of the keys have the form "method/decision".
+    """
+    return {
+        replace(case_of(entry), variant=f"{entry['method']}/{name}"): "epochs"
+        for entry in decided
+        for name, record in entry["decisions"].items()
+        if record.get("at_limit")
+    }
 
 
 def limit_of(entry: dict[str, Any]) -> str:

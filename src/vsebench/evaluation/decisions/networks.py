@@ -26,8 +26,8 @@ class HeadSettings(DecisionSettings, LayerSettings):
 
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
     learning_rate: float = Field(default=1e-3, gt=0)
-    epochs: int = Field(default=40, ge=1)  # maximum number of epochs
-    patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
+    epochs: int = Field(default=240, ge=1)  # maximum number of epochs
+    patience: int = Field(default=8, ge=1)  # training stops after this many epochs without a better validation value
     # Which outputs of the fitted model the network reads; `zeros`: the vectors with all numbers replaced by 0, so that
     # the network's outputs are the same for all images.
     inputs: Literal["vectors", "scores", "both", "zeros"] = "vectors"
@@ -45,8 +45,11 @@ class Head:
         n_outputs: int,
         loss: Callable[[Matrix, NDArray[np.int64]], float],
         value: Callable[[], float],
-    ) -> int:
-        """Train the network, keep its parameters from the best epoch, and return the number of this epoch.
+    ) -> dict[str, Any]:
+        """Train the network, keep its parameters from the best epoch, and return a record of the training.
+
+        The record contains the best epoch (`epoch`), the limit on epochs (`limit`), and whether training may have ended
+        too early (`at_limit`): it reached the limit while the validation value might still have improved.
 
         Parameters
         ----------
@@ -70,7 +73,8 @@ class Head:
             elif epoch - best_epoch >= self.settings.patience:
                 break
         self.layers = kept
-        return best_epoch
+        at_limit = epoch - best_epoch < self.settings.patience
+        return {"epoch": best_epoch, "limit": self.settings.epochs, "at_limit": at_limit}
 
     def outputs(self, images: Scored) -> Matrix:
         """Return the outputs of the network, as a float32 array of shape (n, n_outputs)."""
@@ -128,8 +132,8 @@ class LabelCount(Decision):
             return float(-log_share.sum())
 
         n_classes = self.largest - self.smallest + 1
-        epoch = self.head.train(first, n_classes, loss, lambda: -float(np.abs(self.counts(valid) - right).mean()))
-        return {"smallest": self.smallest, "largest": self.largest, "epoch": epoch}
+        trained = self.head.train(first, n_classes, loss, lambda: -float(np.abs(self.counts(valid) - right).mean()))
+        return {"smallest": self.smallest, "largest": self.largest} | trained
 
     def counts(self, images: Scored) -> NDArray[np.int64]:
         """Return the predicted number of labels of each image, as an array of shape (n,)."""
@@ -172,8 +176,8 @@ class ClassThreshold(ThresholdDecision):
             outputs[...] = right - expit(logits)
             return float(np.logaddexp(0, np.where(right, -logits, logits)).sum())
 
-        epoch = self.head.train(first, n_labels, loss, lambda: self.tuning.value(self.decide(valid), valid.right))
-        return {"hidden": list(hidden), "epoch": epoch}
+        trained = self.head.train(first, n_labels, loss, lambda: self.tuning.value(self.decide(valid), valid.right))
+        return {"hidden": list(hidden)} | trained
 
     def thresholds(self, images: Scored) -> Matrix:
         return self.head.outputs(images)

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.tasks import Entry
 from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
-from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, in_words
+from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, differences_of, in_words
 from vsebench.papers.evidence import (
     AnyMetricName,
     DecisionMetricName,
@@ -56,6 +56,9 @@ class Accuracy(AgainstRivals):
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
+    def possible(self, measured: str) -> tuple[float, float]:
+        return differences_of(measured)
+
     def bound(self) -> float:
         """Return the difference between two methods under the null hypothesis, by default 0."""
         return 0.0
@@ -98,6 +101,9 @@ class AccuracyWithDecisions(AgainstRivals):
         both = evidence.both(case.task, ours, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, 0.0)
 
+    def possible(self, measured: str) -> tuple[float, float]:
+        return differences_of(measured)
+
     def domain(self) -> dict[str, Any]:
         return super().domain() | {"decisions": set(self.decisions)}
 
@@ -113,6 +119,9 @@ class SameAccuracy(AgainstRivals):
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return differences_of(measured)
 
     def bounds(self) -> Sequence[float]:
         return self.within

@@ -5,7 +5,9 @@ different normalisations of the scores, and these forms must agree.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 from pydantic import Field
 
@@ -14,6 +16,7 @@ from vsebench.papers.claim import AgainstRivals, AtTasks, ClaimCase, in_words
 from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, difference, interval, of_units
 
 RAW, NORMALISED = "pooled average precision", "pooled average precision of normalised scores"
+STAND_IN = "label_map"  # no search measures the spread of the pooled average precision; that of this metric is used
 FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
     "correlation of difficulty with (threshold minus mean score)": "minus_mean",
     "correlation of difficulty with (threshold minus log sum of scores)": "minus_log_sum",
@@ -37,14 +40,18 @@ class PooledPrecision(AgainstRivals):
     def measured(self) -> list[str]:
         return [RAW, NORMALISED]
 
+    def possible(self, measured: str) -> tuple[float, float]:
+        return -1.0, 1.0
+
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         normalised = case.measured == NORMALISED
         seeds = evidence.common_seeds(case.task, self.method, case.rival)
         ours, theirs = (
             by_seed(evidence, case.task, variant, normalised, seeds) for variant in (self.method, case.rival)
         )
-        gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
-        return difference(of_units(gaps, evidence.resamples), lambda means: means[:, 0])
+        estimates = of_units([np.hstack(pair) for pair in zip(ours, theirs, strict=True)], evidence.resamples)
+        choices = evidence.choices_of(case.task, STAND_IN, [self.method, case.rival], estimates.means)
+        return difference(replace(estimates, choices=choices), lambda means: means[:, 0] - means[:, 1])
 
 
 def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seeds: Iterable[int]) -> list[Values]:
@@ -97,6 +104,9 @@ class ThresholdDifficulty(AtTasks):
             raise UntestableError(f"No label of {case.task.dataset} has enough test images.")
         seeds: list[Values] = [of_labels[seed].cast(pl.Float64).to_numpy()[:, None] for seed in of_labels.columns]
         return interval(of_units(seeds, evidence.resamples), lambda values: values[:, 0], self.above)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return -1.0, 1.0
 
     def bounds(self) -> Sequence[float]:
         return self.above, float("inf")

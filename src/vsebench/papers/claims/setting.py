@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.core.tasks import Task
-from vsebench.papers.claim import AtTasks, Bounds, ClaimCase, in_words
+from vsebench.papers.claim import AtTasks, Bounds, ClaimCase, differences_of, in_words
 from vsebench.papers.evidence import (
     Evidence,
     Measurement,
@@ -37,6 +37,9 @@ class TwoValues(AtTasks):
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return differences_of(measured)
 
     def ranks_of_values(self, evidence: Evidence, case: ClaimCase) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
         """Return the tables RANKS for the first value and those for the second value, one table per seed."""
@@ -104,6 +107,9 @@ class Setting(TwoValues):
             return super().measure(evidence, case)
         both = metric_of_both(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
         return interval(both, quotient, self.ratio_at_least)
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return super().possible(measured) if self.ratio_at_least is None else (0.0, float("inf"))
 
     def effect_in_words(self) -> str:
         if self.ratio_at_least is not None:

@@ -38,6 +38,9 @@ class SiblingPrecision(AgainstRivals):
     def effect_in_words(self) -> str:
         return "difference of the ratio sibling precision / precision (claimed: above 0)" if self.ratio else self.effect
 
+    def possible(self, measured: str) -> tuple[float, float]:
+        return super().possible(measured) if self.ratio else (-1.0, 1.0)
+
     def measured(self) -> list[str]:
         name = f"sibling_precision@{self.cutoff}"
         return [f"{name} over precision@{self.cutoff}" if self.ratio else name]

@@ -126,10 +126,10 @@ def split_files(task: Task, seeds: Iterable[int], names: Iterable[str]) -> list[
     return [f"{folder}/{name}" for folder in folders for name in names]
 
 
-def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """Return the files of the label sets that decisions choose for the given tasks."""
+def decisions_made(plan: Plan, tasks: Iterable[Task], name: str = "decisions.parquet") -> list[str]:
+    """Return the paths of one file of each model with decisions on the given tasks, by default of the label sets."""
     return [
-        model_file(task, variant, seed, "decisions.parquet")
+        model_file(task, variant, seed, name)
         for task in tasks
         for seed in plan.task_seeds(task)
         for variant in dict.fromkeys(entry.variant for entry in plan.decided(task))

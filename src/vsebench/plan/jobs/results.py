@@ -240,6 +240,7 @@ def parts(plan: Plan) -> dict[str, list[str]]:
         files["timing.parquet"] += of_commands
     files["history.parquet"] = model_files(plan, "history.parquet")
     files["settings.json"] = model_files(plan, "run.json")
+    files["decisions.json"] = decisions_made(plan, plan.tasks, "decisions.json")
     files["datasets.json"] = [f"data/processed/{dataset}/summary.json" for dataset in plan.datasets]
     files["word_vectors.json"] = [f"data/processed/{dataset}/word_vectors.json" for dataset in plan.word_vectors]
     return {name: paths for name, paths in files.items() if paths}
@@ -251,12 +252,13 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
     analyses = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
+    decided = ["results/decisions.json"] if "decisions" in plan.outline.files else []
     inputs = {
         "sources": sources("vsebench.stages.claims") + sources(*claim_modules(plan.papers)),
         "gathered": [f"results/{name}" for name in GATHERED_FOR_CLAIMS],
         "ranks": model_files(plan, "ranks.parquet"),
         "lists": model_files(plan, "lists.parquet") if related else [],
-        "decisions": decisions_made(plan, plan.tasks),
+        "decisions": [*decisions_made(plan, plan.tasks), *decided],
         "siblings": list(related.values()),
         "sweeps": ["results/sweeps.parquet", *sweep_files(plan, "-ranks.parquet")] if swept else [],
         "scaling": ["results/scaling.parquet"] if scaled else [],
@@ -267,6 +269,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         seeds=plan.config.seeds,
         own_seeds=plan.own_seeds(plan.tasks, plan.config.seeds) or None,
         outside=[name for name, variant in plan.outline.variants.items() if variant.pack or variant.role == "external"],
+        decided=decided,
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,
         tuned_sweeps=[

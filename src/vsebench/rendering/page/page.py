@@ -201,6 +201,11 @@ def fits_at_limits(results: Results) -> Iterator[str]:
                 )
                 where = f"{results.task_title(task)}; seeds {seeds}; {after}"
                 texts.append(f"{results.method_title(method)} ({where})")
+        if unit == "epochs":
+            texts += [
+                f"{results.entry_title(name)} ({results.task_title(task)}; seeds {', '.join(map(str, seeds))})"
+                for (task, name), seeds in results.stopped_decisions.items()
+            ]
         if texts:
             yield f"{sentence}: {'; '.join(texts)}."
 

@@ -9,7 +9,7 @@ import polars as pl
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences, remarks_on_outside
-from vsebench.rendering.choices import remark_on_other_splits, remark_on_untuned
+from vsebench.rendering.choices import remark_on_other_splits, remarks_on_choices
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.outline import Outline
@@ -104,7 +104,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         sentences.insert(0, "The data are simulated.")
     if remark := remark_on_occurrences(results, task):
         sentences.append(f"{remark[0].upper()}{remark[1:]}.")
-    sentences += remark_on_untuned(results, task, results.competitors_of(accuracy))
+    sentences += remarks_on_choices(results, task, results.competitors_of(accuracy))
     sentences += remark_on_other_splits(results, task, results.competitors_of(accuracy))
     sentences += remarks_on_outside(results, results.competitors_of(accuracy))
     packs = dict.fromkeys(results.outline.variants[method].pack for method in results.methods_of(accuracy))

@@ -26,6 +26,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 NOTES_OF_SAME_DATA = (
     "Here: mean over seeds with 95 % intervals over {units}.",
     "Bold: our interval contains the published value.",
+    "The tables of accuracy on single data sets state how the settings of our methods were chosen.",
 )
 PERCENT = "The paper prints percentages; they are shown as shares."
 NOTES_OF_OTHER_DATA = (

@@ -5,6 +5,7 @@ from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells, remarks_on_outside
+from vsebench.rendering.choices import remarks_on_choices
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_form, metric_title
 from vsebench.rendering.outline import Outline
@@ -46,7 +47,8 @@ class Decisions(TableKind):
             columns.append(Column(f"{metric}_p_adjusted", "p", "score", shown=False))
         rows = []
         for entry in results.decided_of(accuracy):
-            titles = (results.method_title(entry.variant, task), results.decision_title(entry.decision))
+            decision = results.decision_title(entry.decision) + results.decision_marks(str(entry), task)
+            titles = (results.method_title(entry.variant, task), decision)
             texts = (task.dataset, task.protocol, entry.variant, entry.decision, *titles)
             by_metric = (accuracy_cells(results, pick(accuracy, metric, str(entry))) for metric in metrics)
             oracle = results.is_oracle(entry.variant) or results.outline.decisions[entry.decision].role == "oracle"
@@ -54,5 +56,6 @@ class Decisions(TableKind):
         rows.sort(key=lambda row: row.apart)
         notes = ["The data are simulated."] if results.is_simulated(task.dataset) else []
         notes += [note.format(units=results.units) for note in NOTES]
-        notes += remarks_on_outside(results, dict.fromkeys(entry.variant for entry in results.decided_of(accuracy)))
+        methods = list(dict.fromkeys(entry.variant for entry in results.decided_of(accuracy)))
+        notes += remarks_on_choices(results, task, methods) + remarks_on_outside(results, methods)
         return Table(columns, rows, f"Label sets on {results.task_title(task)}", notes, fold=5)

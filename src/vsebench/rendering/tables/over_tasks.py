@@ -130,7 +130,7 @@ class MethodsByTasks(TableKind):
             "Bold: best; †: not significantly different from the best (p ≥ 0.05). The test is paired: it compares a "
             "method with the best one on the same images. Therefore, a method can have a † although its mean is lower "
             "than that of a method without a †.",
-            "For the other metrics, see the tables of single data sets.",
+            "For the other metrics, and for how settings were chosen, see the tables of single data sets.",
             *remarks_on_outside(results, [str(row.cells[0].value) for row in rows]),
         ]
         caption = f"{metric_title(metric)} of every method on every data set"
