@@ -433,3 +433,14 @@ def test_a_claim_on_label_sets_names_the_decisions_whose_training_a_limit_stoppe
     test = check(load_test("accuracy", ""), keys, "")
     (case,) = test.cases(evidence)
     assert test.remark(evidence, case) == "Training of one/sharp was stopped by its limit on epochs (seeds 2)."
+
+
+def test_a_case_does_not_count_if_the_settings_of_a_method_were_not_chosen_for_the_data(judge, results):
+    claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
+    reason = "No search chose the settings of {} for these data."
+    for choice, words in (("recorded", ""), ("paper", ""), ("untuned", "good and bad")):
+        write_json([*fits("good", choice=choice), *fits("bad", choice=choice)], results / "settings.json")
+        verdict, case = judge(**claim)[0], judge(**claim, level="case")[0]
+        assert verdict["verdict"] == ("not testable here" if words else "holds")
+        assert case["reason"] == (reason.format(words) if words else "")
+    assert judge(test="time_of_epoch", rivals=["bad"])[0]["verdict"] == "holds"  # settings change times little

@@ -42,6 +42,8 @@ class ClaimTest(Strict, ABC):
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data always count for the verdict
+    # Whether a case counts only if a search chose the settings of its methods, or they are those of the paper.
+    searched: ClassVar[bool] = False
     # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
     # Inputs that only some tests need: names of analyses, or "lists" (each image's first labels, and labels' siblings).
@@ -64,9 +66,13 @@ class ClaimTest(Strict, ABC):
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
         """Return the reason why a case does not count for the verdict; None if it counts."""
-        if case.data == "simulated" and not (self.on_simulated or self.judge_simulated):
+        if case.data == "simulated" and not self.judges_simulated():
             return ON_SIMULATED
-        return None
+        return evidence.untuned_among(case.task, *self.fits(case)) if self.searched else None
+
+    def judges_simulated(self) -> bool:
+        """Return whether results on simulated data count for the verdict."""
+        return self.on_simulated or self.judge_simulated
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
         """Return a remark on the fits that are compared in a case; None if there is nothing to remark.
@@ -185,7 +191,10 @@ class AtTasks(ClaimTest):
         labels = next(each.labels for each in evidence.tasks if each.task == case.task)
         if 0 < labels < needed:
             return f"The claim needs {needed} labels or more; the data have {labels}."
-        return None if self.only_simulated else super().obstacle(evidence, case)
+        return super().obstacle(evidence, case)
+
+    def judges_simulated(self) -> bool:
+        return self.only_simulated or super().judges_simulated()
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
         """Return how many labels a data set must have for the claim to be judged on it; 0 if there is no minimum.

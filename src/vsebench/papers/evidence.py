@@ -267,6 +267,7 @@ class Evidence:
     # stopped fit -> its limit, "epochs" or "iterations"; the variant of a decision is "method/decision"
     at_limit: Mapping[Case, str] = field(default_factory=dict)
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
+    untuned: Collection[tuple[Task, str]] = ()  # tasks and methods whose settings were not chosen for the data
     # task and method -> how much metrics vary due to the choice of the method's settings
     spreads: Mapping[tuple[Task, str], Spread] = field(default_factory=dict)
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
@@ -315,6 +316,15 @@ class Evidence:
         }
         texts = [f"{', '.join(names)} of {variant}" for variant, names in edges.items() if names]
         return f"At the edge of the range tried: {'; '.join(texts)}." if texts else None
+
+    def untuned_among(self, task: Task, *names: str) -> str | None:
+        """Return a sentence that names the methods whose settings no search chose on a task; None if there are none.
+
+        Each of `names` is a method or "method/decision".
+        """
+        variants = dict.fromkeys(Entry.of(name).variant for name in names)
+        untuned = [variant for variant in variants if (task, variant) in self.untuned]
+        return f"No search chose the settings of {' and '.join(untuned)} for these data." if untuned else None
 
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the cases of a method on a task: its fitted models, one per seed."""

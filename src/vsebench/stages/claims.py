@@ -86,6 +86,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
             **at_limit_of(decided),
         },
         spreads={(case.task, case.variant): entry.get("spread", {}) for case, entry in fits.items()},
+        untuned={(case.task, case.variant) for case, entry in fits.items() if entry.get("choice") == "untuned"},
         on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )
 

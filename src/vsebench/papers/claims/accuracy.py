@@ -31,6 +31,7 @@ class Accuracy(AgainstRivals):
     """
 
     effect = "difference of a metric (claimed: above 0)"
+    searched = True
 
     metrics: list[AnyMetricName] = Field(min_length=1)
 
@@ -79,6 +80,7 @@ class AccuracyWithDecisions(AgainstRivals):
     """For each of several decisions, the method is better in each metric than each rival with the same decision."""
 
     effect = "difference of a metric (claimed: above 0)"
+    searched = True
 
     decisions: list[str] = Field(min_length=1)
     metrics: list[DecisionMetricName] = Field(min_length=1)
@@ -112,6 +114,7 @@ class SameAccuracy(AgainstRivals):
     """The method's metric minus that of the rival lies within the bounds `within`, for each metric and rival."""
 
     effect = "difference of a metric (claimed: within the claim's bounds)"
+    searched = True
 
     metrics: list[MetricName] = Field(min_length=1)
     within: Bounds

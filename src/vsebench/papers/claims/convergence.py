@@ -21,6 +21,7 @@ class TimeToConverge(MultipleOfRival):
     """
 
     pairs = "seeds"
+    searched = True
 
     counted_in: Literal["seconds", "epochs"] = "seconds"
 
@@ -61,6 +62,7 @@ class TimeToShare(AgainstRivals):
     """
 
     effect = "ratio (claimed: above the claim's bound)"
+    searched = True
     on_simulated = True  # a claim on cost
 
     share: float = Field(gt=0, le=1)

@@ -21,6 +21,7 @@ class LabelNeighbours(AtTasks):
     """
 
     effect = "ratio of the share of siblings to the share by chance (claimed: at least the claim's bound)"
+    searched = True
     reads = ("neighbours_of_labels",)
 
     nearest: int = Field(ge=1, le=9)
@@ -62,6 +63,7 @@ class WordsApart(AtTasks):
     effect = (
         "fall of the mean cosine in the claim's group of words minus the fall in its other group (claimed: above 0)"
     )
+    searched = True
     reads = ("label_vectors",)
 
     fixed: str  # our variant whose label vectors are the word vectors

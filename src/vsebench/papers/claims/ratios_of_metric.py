@@ -16,6 +16,7 @@ class GainOverBest(AtTasks):
     """The relative gain of an ensemble over its best member is at least the bound `at_least`."""
 
     effect = "relative gain over the best member (claimed: at least the claim's bound)"
+    searched = True
 
     members: list[str] = Field(min_length=1)  # variants
     metrics: list[MetricName] = Field(min_length=1)
@@ -47,6 +48,7 @@ class ShareOfMetric(AtTasks):
     """The metric of a control method, such as popularity, is less than a given share of the method's metric."""
 
     effect = "the control's share of the method's metric (claimed: below the claim's bound)"
+    searched = True
 
     control: str  # a variant, such as popularity
     metric: MetricName
@@ -81,6 +83,7 @@ class SizeSpread(AtTasks):
     """
 
     effect = "spread of a metric over sizes (claimed: below the claim's bound)"
+    searched = True
     reads = ("lists",)
 
     sizes: list[str] = Field(min_length=2)  # variants

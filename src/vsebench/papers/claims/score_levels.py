@@ -34,6 +34,7 @@ class PooledPrecision(AgainstRivals):
     """
 
     effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"
+    searched = True
     forms = True
     reads = ("pooled_average_precision",)
 
@@ -76,6 +77,7 @@ class ThresholdDifficulty(AtTasks):
     """
 
     effect = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
+    searched = True
     forms = True
     reads = ("thresholds_and_difficulty",)
 

@@ -30,6 +30,7 @@ class SiblingPrecision(AgainstRivals):
     """
 
     effect = "difference of sibling precision (claimed: above 0)"
+    searched = True
     reads = ("lists",)
 
     cutoff: int = Field(ge=1, le=LIST_LENGTH)
@@ -78,6 +79,7 @@ class NoisierLabels(ClaimTest):
         "share of the steadier quantity that remains with noisier labels, divided by the share of the method's metric "
         "that remains (claimed: above 1)"
     )
+    searched = True
 
     reads = ("lists",)
 
