@@ -14,7 +14,7 @@ from tests.rendering.conftest import SMALL, MadeUp, write_run
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.storage import write_table
+from vsebench.core.storage import write_json, write_table
 from vsebench.papers.base import Paper
 from vsebench.plan import read_plan
 from vsebench.rendering.kinds import FigureKind, instances_of_run
@@ -53,6 +53,7 @@ def results(config, plan):
     folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
     shown = {"papers": plan.outline.papers, "compared": plan.outline.compared}
     write_run(run, run.outline().model_copy(update=shown), folder)
+    write_json([run.settings(case) | {"choice": "tuned"} for case in run.cases()], folder / "settings.json")
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
