@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
+from scipy.optimize import check_grad, minimize
 
 from tests.methods.problems import network
 from vsebench.methods.words.unseen_words import UPDATES
@@ -78,6 +78,24 @@ def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
         UPDATES["nonlinear"](before, after, unseen[:3])
     loss, start = seen["loss"], seen["start"] * 0.3
     assert check_grad(lambda x: loss(x)[0], lambda x: loss(x)[1], start) < 1e-4
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0, 6.0])
+def test_the_nonlinear_update_reaches_its_minimum(monkeypatch, scale):
+    """With 100 iterations, the vectors are those of a minimisation without limits."""
+    rng = np.random.default_rng(0)
+    before, unseen, noise = (rng.normal(size=(n, 100)) for n in (208, 52, 208))
+    before, unseen = (scale * rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (before, unseen))
+    after = before + 0.3 * scale * noise
+    moved = UPDATES["nonlinear"](before, after, unseen)
+
+    def patient(loss, start, options, **others):
+        return minimize(loss, start, options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-9}, **others)
+
+    monkeypatch.setattr("scipy.optimize.minimize", patient)
+    best = UPDATES["nonlinear"](before, after, unseen)
+    assert not np.array_equal(moved, best)
+    assert cosine_and_ratio(moved, best) == pytest.approx((1, 1), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["x_ent", "s_x_ent"])
