@@ -1,5 +1,6 @@
 """What the report says first."""
 
+import polars as pl
 import pytest
 
 from tests.builders import frame
@@ -88,6 +89,19 @@ def test_what_no_test_tells_apart_is_said():
     (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]), [])
     assert "not significantly different from it: Ours." in text
     assert "not significantly lower (by 0.1000)." in text
+
+
+def test_methods_with_other_seeds_are_compared_on_the_seeds_that_both_have():
+    results = run({"ours": 0.4, "ease": 0.5})
+    is_ours = pl.col("method") == "ours"  # its mean over its own seeds is the largest
+    fewer = results.summary.with_columns(
+        value=pl.when(is_ours).then(0.6).otherwise("value"),
+        n_seeds=pl.when(is_ours).then(2).otherwise("n_seeds").cast(pl.Int32),
+        difference=pl.when(is_ours).then(-0.05),
+    )
+    (text,) = headlines(changed(results, **vars(results) | {"summary": fewer}), [])
+    own = "The papers' methods reach at most 0.6000 (Ours), which is significantly lower"
+    assert text.endswith(f"{own} on the seeds that both have (by 0.0500).")
 
 
 @pytest.mark.parametrize(

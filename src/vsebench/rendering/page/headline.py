@@ -85,10 +85,15 @@ def behind(results: Results, numbers_of: Mapping[str, Numbers], best: str, paper
 
 
 def lower(numbers: Numbers, best: Numbers) -> str:
-    """Return a clause that says by how much a method is below the best one, and whether this is significant."""
+    """Return a clause that says by how much a method is below the best one, and whether this is significant.
+
+    If the two methods have different seeds, they are compared on the seeds that both have.
+    """
     test = "not significantly " if near_best(numbers) else "significantly "
     test = test if numbers["p_adjusted"] is not None else ""
-    return f"{test}lower (by {format_value(best['value'] - numbers['value'], 'score')})"
+    common = " on the seeds that both have" if numbers["n_seeds"] != best["n_seeds"] else ""
+    deficit = best["value"] - numbers["value"] if numbers["difference"] is None else -numbers["difference"]
+    return f"{test}lower{common} (by {format_value(deficit, 'score')})"
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:
