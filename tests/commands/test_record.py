@@ -115,6 +115,27 @@ def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path
     assert (list(search.seeds), search.searched_seeds) == ([1], [1, 2])
 
 
+def test_a_setting_at_the_edge_of_one_seeds_range_stays_marked(folder, tmp_path):
+    """The grid of a record contains the values of all seeds, so it does not show the edges of one seed."""
+    write_results(tmp_path, plan_of(folder))
+    entries = read_json(tmp_path / "settings.json")
+    of_both = {"grid": {"learning_rate": [0.05, 0.1, 0.2, 0.4]}}
+    edges = {1: [], 2: ["learning_rate"]}
+    write_json([entry | of_both | {"on_edges": edges[entry["seed"]]} for entry in entries], tmp_path / "settings.json")
+    for _ in range(2):  # the second time, the earlier record is read
+        assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    plan = plan_of(folder, seeds=[1, 2, 3])  # seed 3 has the settings of seed 1
+    searched = not_tuned(plan)["sim-iapr/distinct/opt_auc"]
+    assert searched["on_edges"] == {"2": ["learning_rate"]}
+    record = {"dataset": "sim-iapr", "protocol": "distinct", "method": "opt_auc", "module": "opt_auc"}
+    shown = []
+    for seed in (1, 2, 3):
+        selection = {"settings": starting_settings(plan, "opt_auc", TASK, seed), "epochs": 3}
+        fit = record | {"seed": seed, "selection": selection}
+        shown.append(settings_used(fit, {"sim-iapr/distinct/opt_auc": searched})["on_edges"])
+    assert shown == [[], ["learning_rate"], []]
+
+
 def test_a_record_has_the_spread_of_the_choice_where_one_search_serves_all_seeds(folder, tmp_path):
     write_results(tmp_path, plan_of(folder))
     spread = {"ndcg@10": 0.0123456, "map": 0.0, "auc": None}

@@ -73,6 +73,8 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
             "grid": OneLine(union(entry["grid"] for entry in searched)),
             "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in searched},
         }
+        edges = {entry["seed"]: entry["on_edges"] for entry in searched if entry.get("on_edges")}
+        variants[variant] |= {"on_edges": OneLine(edges)} if edges else {}
         variants[variant] |= {"mean_of": mean_of} if len(mean_of) > 1 else {}
         spread = searched[0].get("spread")
         variants[variant] |= {"spread": OneLine(rounded(spread))} if spread else {}
@@ -109,11 +111,11 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return recorded searches in which each grid, each seed's settings and each spread is a `OneLine`."""
+    """Return recorded searches in which each grid, each seed's settings, edges and each spread is a `OneLine`."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}
-        | ({"spread": OneLine(search["spread"])} if "spread" in search else {})
+        | {key: OneLine(search[key]) for key in ("on_edges", "spread") if key in search}
         for variant, search in searches["variants"].items()
     }
     return searches | {"variants": variants}

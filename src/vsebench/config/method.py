@@ -132,6 +132,8 @@ class RecordedSearch(Strict):
     configurations: int = Field(ge=1)  # number of configurations that were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried for each setting
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
+    # seed of the split -> its settings at the edge of the range that its search tried; seeds without any are left out
+    on_edges: dict[int, list[str]] = {}
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
     # metric -> how much it varies due to the choice of settings, as a relative standard deviation (null: not known);
@@ -145,6 +147,10 @@ class RecordedSearch(Strict):
     def searched_seeds(self) -> list[int]:
         """The seeds with which settings were searched."""
         return self.mean_of or sorted(self.seeds)
+
+    def source_of(self, seed: int) -> int:
+        """Return the seed in `seeds` whose settings a seed uses: the same one or, if it is missing, the first one."""
+        return seed if seed in self.seeds else next(iter(self.seeds))
 
 
 class SearchesAtTask(Strict):

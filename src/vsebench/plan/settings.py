@@ -4,6 +4,7 @@ A variant is a method with its settings: one file in `config/methods`.
 """
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
     search = recorded_search(plan, variant, task)
     if search is None:
         return settings_of(plan, variant, task.dataset)
-    return search.seeds.get(seed, next(iter(search.seeds.values())))
+    return search.seeds[search.source_of(seed)]
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
@@ -173,7 +174,9 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     """Describe the recorded searches for variants that have a grid but are not tuned by the run.
 
     The result maps dataset/protocol/variant to a mapping with the keys `configurations` (the number of configurations
-    that were tried), `seeds` and `grid`. Without a record, this number is 0, and the seeds and the grid are empty.
+    that were tried), `seeds` and `grid`. Without a record, this number is 0, and the seeds and the grid are empty. If
+    seeds of the run have settings at the edge of the range that their search tried, `on_edges` maps these seeds to the
+    names of the settings.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
@@ -182,9 +185,20 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     return {
         name: nothing
         if search is None
-        else {"configurations": search.configurations, "seeds": search.searched_seeds, "grid": search.grid}
-        for name, search in searches.items()
+        else {
+            "configurations": search.configurations,
+            "seeds": search.searched_seeds,
+            "grid": search.grid,
+        }
+        | _edges(search, plan.seeds(task, variant))
+        for (name, search), (task, variant) in zip(searches.items(), tasks, strict=True)
     }
+
+
+def _edges(search: RecordedSearch, seeds: Sequence[int]) -> dict[str, Any]:
+    found = {seed: search.on_edges.get(search.source_of(seed), []) for seed in seeds}
+    edges = {str(seed): names for seed, names in found.items() if names}  # as JSON, whose keys are texts
+    return {"on_edges": edges} if edges else {}
 
 
 def data_read(plan: Plan) -> dict[str, str]:

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=json.loads,
         default={},
         help='JSON, for settings.json: {"dataset/protocol/variant": {"configurations": number tried when recorded, or '
-        '0, "seeds": [...], "grid": {setting: [value, ...]}}}',
+        '0, "seeds": [...], "grid": {setting: [value, ...]}, "on_edges": {seed: [setting, ...]} (optional)}}',
     )
     parser.add_argument(
         "--data-read",
@@ -111,7 +111,8 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     elif searched is not None:
         tried, seeds = searched["configurations"] or 1, searched["seeds"]
         choice = "recorded" if seeds else "untuned"
-        edges = edges_of_grid(record["module"], settings, searched["grid"])
+        recorded = searched.get("on_edges", {}).get(str(record["seed"]), [])
+        edges = sorted({*recorded, *edges_of_grid(record["module"], settings, searched["grid"])})
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
         "settings": settings,
