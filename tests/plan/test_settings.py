@@ -166,10 +166,13 @@ def test_a_search_reads_the_siblings_of_labels_only_if_the_run_has_a_metric_of_t
 
 def test_a_fit_with_recorded_settings_knows_the_recorded_spread():
     plan = planned(datasets={"scene": {"protocols": ["official"], "refit": False}}, methods=["lsep", "bce"], seeds=[1])
-    lsep = plan.chosen["scene"].protocols["official"].variants["lsep"]
-    lsep.spread["map"] = 0.25
+    searches = plan.chosen["scene"].protocols["official"].variants
+    for name, spread in (("lsep", {"map": 0.25}), ("bce", {})):
+        searches[name].spread.clear()
+        searches[name].spread.update(spread)
     of_fits = [job(plan, "fit", Wildcards("scene", "official", "1", name)).options for name in ("lsep", "bce")]
     assert ["--spread '{\"map\": 0.25}'" in options for options in of_fits] == [True, False]
+    assert "--spread" not in of_fits[1]
 
 
 NETWORK, OF_TAGS = Task("corel5k-network", "official"), Task("corel5k-network", "from-mirflickr-tags457")
