@@ -24,14 +24,22 @@ from vsebench.papers.evidence import (
 )
 
 
-class Accuracy(AgainstRivals):
+class DifferenceOfMetric(AgainstRivals):
+    """A test of the difference of a metric between the method and each rival."""
+
+    searched = True
+
+    def possible(self, measured: str) -> tuple[float, float]:
+        return differences_of(measured)
+
+
+class Accuracy(DifferenceOfMetric):
     """The method is better than each rival in each metric.
 
     For metrics of label sets, such as exact_match, a claim names the method and the rivals as "method/decision".
     """
 
     effect = "difference of a metric (claimed: above 0)"
-    searched = True
 
     metrics: list[AnyMetricName] = Field(min_length=1)
 
@@ -57,9 +65,6 @@ class Accuracy(AgainstRivals):
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
-    def possible(self, measured: str) -> tuple[float, float]:
-        return differences_of(measured)
-
     def bound(self) -> float:
         """Return the difference between two methods under the null hypothesis, by default 0."""
         return 0.0
@@ -76,11 +81,10 @@ class AccuracyByMargin(Accuracy):
         return self.by
 
 
-class AccuracyWithDecisions(AgainstRivals):
+class AccuracyWithDecisions(DifferenceOfMetric):
     """For each of several decisions, the method is better in each metric than each rival with the same decision."""
 
     effect = "difference of a metric (claimed: above 0)"
-    searched = True
 
     decisions: list[str] = Field(min_length=1)
     metrics: list[DecisionMetricName] = Field(min_length=1)
@@ -103,18 +107,14 @@ class AccuracyWithDecisions(AgainstRivals):
         both = evidence.both(case.task, ours, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, 0.0)
 
-    def possible(self, measured: str) -> tuple[float, float]:
-        return differences_of(measured)
-
     def domain(self) -> dict[str, Any]:
         return super().domain() | {"decisions": set(self.decisions)}
 
 
-class SameAccuracy(AgainstRivals):
+class SameAccuracy(DifferenceOfMetric):
     """The method's metric minus that of the rival lies within the bounds `within`, for each metric and rival."""
 
     effect = "difference of a metric (claimed: within the claim's bounds)"
-    searched = True
 
     metrics: list[MetricName] = Field(min_length=1)
     within: Bounds
@@ -122,9 +122,6 @@ class SameAccuracy(AgainstRivals):
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
-
-    def possible(self, measured: str) -> tuple[float, float]:
-        return differences_of(measured)
 
     def bounds(self) -> Sequence[float]:
         return self.within
