@@ -24,9 +24,11 @@ def test_many_simulated_groups_at_once_get_the_intervals_that_claims_give_to_eac
     groups = 3
     (batch,) = Simulation(n_seeds, (ratio,), difference, noise, (n_tasks,), same_images).batches(groups)
     parts = [task.at(ratio, helped) for task in batch]
-    together = mean_difference(parts)
+    together = mean_difference(parts, same_images)
     for group in range(groups):
-        alone = pool([(f"corpus {n}", advantage(of_group(part, group), False, 0.0)) for n, part in enumerate(parts)])
+        corpora = ["the same" if same_images else str(n) for n in range(n_tasks)]
+        advantages = [advantage(of_group(part, group), False, 0.0) for part in parts]
+        alone = pool(list(zip(corpora, advantages, strict=True)))
         for level in (0.05, 0.001):
             effect = alone.effect(level)
             half = together.half_width(level)[group]
@@ -98,5 +100,8 @@ def test_a_mean_over_tasks_has_its_own_variance_of_seeds():
 def values_of(simulation, groups):
     """The estimated mean difference of each group."""
     (ratio,) = simulation.ratios
-    effects = (mean_difference([task.at(ratio) for task in batch]) for batch in simulation.batches(groups))
+    effects = (
+        mean_difference([task.at(ratio) for task in batch], simulation.same_images)
+        for batch in simulation.batches(groups)
+    )
     return np.concatenate([effect.value for effect in effects])

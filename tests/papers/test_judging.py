@@ -5,6 +5,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import stdtrit
 
 from tests.papers.planted import planted
 from vsebench.core.yaml_files import check
@@ -95,10 +97,31 @@ def test_tasks_of_a_corpus_with_other_numbers_of_images_count_as_dependent():
     assert half(pooled) == pytest.approx((half(one) + half(other)) / 2, rel=0.03)
 
 
-def test_seeds_are_paired_over_tasks():
+def test_seeds_are_paired_over_the_tasks_of_a_corpus():
     up, down = of_images([0.0, 0.1, 0.2], 400, 0.0), of_images([0.2, 0.1, 0.0], 400, 0.0)
-    assert half(pool([("a", up), ("b", down)])) == pytest.approx(0, abs=1e-9)
-    assert half(pool([("a", up), ("b", up)])) == pytest.approx(half(up))
+    assert half(pool([("a", up), ("a", down)])) == pytest.approx(0, abs=1e-9)
+    assert half(pool([("a", up), ("a", up)])) == pytest.approx(half(up))
+
+
+def test_seeds_of_different_corpora_are_independent():
+    """By hand: variances of the means over three and two seeds, and Satterthwaite's degrees of freedom."""
+    three, two = of_images([0.0, 0.1, 0.2], 400, 0.0), of_images([0.3, 0.1], 400, 0.0)
+    variances = np.array([0.01 / 3, 0.02 / 2]) / 4
+    freedom = variances.sum() ** 2 / (variances**2 / [2, 1]).sum()
+    pooled = pool([("a", three), ("b", two)])
+    assert pooled.effect().value == pytest.approx((0.1 + 0.2) / 2)
+    assert half(pooled) == pytest.approx(stdtrit(freedom, 0.975) * np.sqrt(variances.sum()))
+
+
+def test_a_corpus_counts_as_often_as_it_has_tasks():
+    low, high = of_images([0.1, 0.1], 400, 0.0), of_images([0.4, 0.4], 400, 0.0)
+    assert pool([("a", low), ("b", high), ("a", low)]).effect().value == pytest.approx(0.2)
+
+
+def test_a_corpus_with_few_units_does_not_decide_the_degrees_of_freedom():
+    """By hand: the mean of two independent means, of which the one over six labels hardly varies."""
+    few, many = of_images([0.1, 0.1], 6, 1e-6), of_images([0.2, 0.2], 400, 1.0)
+    assert half(pool([("a", few), ("b", many)])) == pytest.approx(half(many) / 2, rel=1e-3)
 
 
 def test_methods_run_on_all_tasks_help_to_estimate_the_spread_of_a_pooled_effect():
@@ -112,7 +135,7 @@ def test_methods_run_on_all_tasks_help_to_estimate_the_spread_of_a_pooled_effect
             lambda pair: pair[:, 0] - pair[:, 1],
         )
 
-    found = pool([("one", of_pair(by_task[0])), ("other", of_pair(by_task[1]))])
+    found = pool([("one corpus", of_pair(values)) for values in by_task])
     means = {name: (by_task[0][name] + by_task[1][name]) / 2 for name in "abcde"}
     gaps = np.stack([means[one] - means[other] for one, other in combinations("abcde", 2)], axis=1)
     expected, freedom = moderated(gaps[:, :1].var(axis=0, ddof=1), 2, typical(gaps.var(axis=0, ddof=1), 2, 5))
@@ -123,9 +146,22 @@ def test_methods_run_on_all_tasks_help_to_estimate_the_spread_of_a_pooled_effect
 
 def test_ratios_are_averaged_pair_by_pair():
     logs = np.log([2.0, 3.0, 4.0])
-    pooled = pool([("a", LogRatios(logs, 1.5)), ("b", LogRatios(-logs, 1.5))])
+    pooled = pool([("a", LogRatios(logs, 1.5)), ("a", LogRatios(-logs, 1.5))])
     assert isinstance(pooled, LogRatios)
     assert (pooled.logs.tolist(), pooled.bound) == ([0, 0, 0], 1.5)
+
+
+def test_ratios_on_different_corpora_are_independent():
+    """SciPy's test of one sample for the ratios on one corpus, and Welch's test for those on two."""
+    one, other = np.log([2.0, 3.0, 4.0]), np.log([1.0, 1.5, 1.2, 1.1])
+    alone = LogRatios(one, 1.5).effect()
+    assert alone.p == pytest.approx(stats.ttest_1samp(one, np.log(1.5)).pvalue, rel=1e-6)
+    pooled = pool([("a", LogRatios(one)), ("b", LogRatios(other))]).effect()
+    expected = stats.ttest_ind(one, -other, equal_var=False)  # the difference from the negated ratios is the sum
+    interval = expected.confidence_interval()
+    assert pooled.p == pytest.approx(expected.pvalue, rel=1e-6)
+    ends = np.log([pooled.value, pooled.low, pooled.high]) * 2
+    assert ends == pytest.approx([one.mean() + other.mean(), interval.low, interval.high])
 
 
 def test_a_claim_has_one_verdict_over_its_tasks(judge):

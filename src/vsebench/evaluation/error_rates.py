@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, stack
+from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, mean_of_independent, stack
 from vsebench.evaluation.significance import bootstrap_all
 
 # The share of the variance among images that is common to all seeds. The rest is specific to a seed. The share is 1/2
@@ -68,7 +68,7 @@ class Simulation:
         for batch in self.batches(groups):
             for row, ratio in enumerate(self.ratios):
                 parts = [task.at(ratio, helped) for task in batch]
-                effects = [mean_difference(parts[:n]) for n in self.n_tasks]
+                effects = [mean_difference(parts[:n], self.same_images) for n in self.n_tasks]
                 found[row] += [np.sum(np.abs(each.value) > each.half_width(LEVEL)) for each in effects]
         return found / groups
 
@@ -114,7 +114,7 @@ class Drawn:
         return Estimates(self.still.by_seed + of_pairs, samples, self.still.n_units, peers)
 
 
-def mean_difference(parts: Sequence[Estimates]) -> Estimate:
+def mean_difference(parts: Sequence[Estimates], same_images: bool) -> Estimate:
     """Return the difference between the two methods in each group, averaged over the tasks of the group.
 
     The values of the result have shape (groups,).
@@ -122,13 +122,17 @@ def mean_difference(parts: Sequence[Estimates]) -> Estimate:
     Parameters
     ----------
     parts : the estimates of each task of the groups, as `Drawn.at` returns them
+    same_images : as in `Simulation`
     """
 
     def difference(values: Values) -> Values:
-        of_methods = values.reshape(len(values), len(parts), -1, 2)
+        of_methods = values.reshape(len(values), -1, n_groups, 2)
         return np.asarray((of_methods[..., 0] - of_methods[..., 1]).mean(axis=1))
 
-    return Estimates.side_by_side(parts).of(difference)
+    n_groups = parts[0].by_seed.shape[1] // 2
+    if same_images:
+        return Estimates.side_by_side(parts).of(difference)
+    return mean_of_independent([part.of(difference) for part in parts], [1] * len(parts))
 
 
 @dataclass(frozen=True)

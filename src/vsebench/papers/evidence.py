@@ -14,11 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
-from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
-from vsebench.evaluation.estimates import LEVEL, Estimates, stack
+from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, mean_of_independent, stack
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import list_values, values
 from vsebench.evaluation.metrics.base import (
@@ -108,8 +107,23 @@ class Measurement(ABC):
 Same = TypeVar("Same", bound=Measurement)
 
 
+class Estimated(Measurement):
+    """An effect whose variance is estimated from samples."""
+
+    @abstractmethod
+    def estimate(self) -> Estimate:
+        """Return the estimate of the effect, or of its logarithm."""
+
+    @abstractmethod
+    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
+        """Return the effect, given an estimate of it; the interval has a coverage of 1 - level."""
+
+    def effect(self, level: float = LEVEL) -> Effect:
+        return self.effect_of(self.estimate(), level)
+
+
 @dataclass(frozen=True)
-class OfMeans(Measurement):
+class OfMeans(Estimated):
     """An effect that is a function of means over units (images or labels) and seeds."""
 
     estimates: Estimates
@@ -118,8 +132,10 @@ class OfMeans(Measurement):
     tested: bool = True  # whether there is a p-value, for the hypothesis that the effect equals the bound
     logarithm: bool = False  # whether `statistic` and `bound` are logarithms of the effect
 
-    def effect(self, level: float = LEVEL) -> Effect:
-        estimate = self.estimates.of(self.statistic)
+    def estimate(self) -> Estimate:
+        return self.estimates.of(self.statistic)
+
+    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
         half = estimate.half_width(level)
         ends = [float(end) for end in (estimate.value, estimate.value - half, estimate.value + half, self.bound)]
         value, low, high, neutral = map(math.exp, ends) if self.logarithm else ends
@@ -135,7 +151,7 @@ class OfMeans(Measurement):
 
 
 @dataclass(frozen=True)
-class LogRatios(Measurement):
+class LogRatios(Estimated):
     """An effect that is the geometric mean of the ratios of paired positive numbers.
 
     The logarithms of the ratios are tested by a t-test.
@@ -144,13 +160,27 @@ class LogRatios(Measurement):
     logs: Values  # (n_pairs,), at least 2
     bound: float = 1.0  # the ratio under the null hypothesis
 
-    def effect(self, level: float = LEVEL) -> Effect:
-        freedom = len(self.logs) - 1
-        error = max(float(self.logs.std(ddof=1)) / math.sqrt(len(self.logs)), 1e-12)
-        half = float(stdtrit(freedom, 1 - level / 2)) * error
-        mean = float(self.logs.mean())
-        p = float(2 * stdtr(freedom, -abs(mean - math.log(self.bound)) / error))
+    def estimate(self) -> Estimate:
+        nothing, freedom = np.array(0.0), len(self.logs) - 1
+        variance = np.asarray(max(self.logs.var(ddof=1) / len(self.logs), 1e-24))
+        return Estimate(self.logs.mean(), nothing, nothing, variance, nothing, 1.0, freedom)
+
+    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
+        mean, half = float(estimate.value), float(estimate.half_width(level))
+        p = float(estimate.p_value(math.log(self.bound)))
         return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, self.bound)
+
+
+@dataclass(frozen=True)
+class OverCorpora(Measurement):
+    """The mean of the effects on several corpora, which share neither images nor searches for settings."""
+
+    parts: Sequence[tuple[int, Estimated]]  # for each corpus, the number of its cases and their mean effect
+
+    def effect(self, level: float = LEVEL) -> Effect:
+        estimates = [measurement.estimate() for _, measurement in self.parts]
+        together = mean_of_independent(estimates, [n for n, _ in self.parts])
+        return self.parts[0][1].effect_of(together, level)
 
 
 @dataclass(frozen=True)
@@ -174,20 +204,30 @@ def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     `parts` contains the corpus (`RunTask.corpus`) and the measurement of each case. Ratios (`LogRatios`) are averaged
     geometrically.
 
-    Seeds are paired: for each seed, the effects are averaged over the cases. The variance between seeds is that of
-    these averages. Other methods that were run on all tasks of these cases contribute to the estimate of this variance.
-    Cases with the same test images have the same resamples. Images of different corpora are independent.
+    Images and seeds of different corpora are independent, so the numbers of seeds can differ. In a corpus, seeds are
+    paired: for each seed, the effects are averaged over the cases. The variance between seeds is that of these
+    averages. Other methods that were run on all tasks of these cases contribute to the estimate of this variance. Cases
+    with the same test images have the same resamples.
     """
-    measurements = [measurement for _, measurement in parts]
-    first = measurements[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, OfMeans):
-        return _pool_means([(corpus, each) for corpus, each in parts if isinstance(each, OfMeans)])
-    if isinstance(first, LogRatios):
-        logs = [each.logs for each in _all_of(LogRatios, measurements)]
-        fewest = min(map(len, logs))
-        return LogRatios(np.mean([each[:fewest] for each in logs], axis=0), first.bound)
+    corpora: dict[str, list[Measurement]] = {}
+    for corpus, measurement in parts:
+        corpora.setdefault(corpus, []).append(measurement)
+    pooled = [(len(of_corpus), _mean(of_corpus)) for of_corpus in corpora.values()]
+    if len(pooled) == 1:
+        return pooled[0][1]
+    estimated = [(n, each) for n, each in pooled if isinstance(each, Estimated)]
+    return OverCorpora(estimated) if estimated else _mean([each for _, each in parts])
+
+
+def _mean(measurements: Sequence[Measurement]) -> Measurement:
+    """Return a measurement of the mean effect of cases of one corpus, or of cases with known effects."""
+    if len(measurements) == 1:
+        return measurements[0]
+    if means := _all_of(OfMeans, measurements):
+        return _mean_of_corpus(means)
+    if ratios := _all_of(LogRatios, measurements):
+        fewest = min(len(each.logs) for each in ratios)
+        return LogRatios(np.mean([each.logs[:fewest] for each in ratios], axis=0), ratios[0].bound)
     known = [each.known for each in _all_of(Fixed, measurements)]
     value, low, high = np.mean([[each.value, each.low, each.high] for each in known], axis=0)
     return Fixed(Effect(float(value), float(low), float(high), None, known[0].neutral))
@@ -197,23 +237,22 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
     return [each for each in measurements if isinstance(each, kind)]
 
 
-def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
+def _mean_of_corpus(parts: Sequence[OfMeans]) -> OfMeans:
     """Return a measurement of the mean of several effects; each effect is a function of means over images.
 
     Cases of the same corpus may share images even if their numbers of images differ. Such cases have different
     resamples. Therefore, for each number of images, the resamples are sorted by the effect, as if the effects were
     perfectly correlated. Otherwise, the variance of the mean effect would be understated.
     """
-    groups: dict[str, dict[int, list[OfMeans]]] = {}
-    for corpus, part in parts:
-        groups.setdefault(corpus, {}).setdefault(part.estimates.n_units, []).append(part)
+    by_size: dict[int, list[OfMeans]] = {}
+    for part in parts:
+        by_size.setdefault(part.estimates.n_units, []).append(part)
     pooled: list[OfMeans] = []
-    for by_size in groups.values():
-        for same_images in by_size.values():
-            if len(by_size) > 1:
-                order = np.argsort(np.mean([part.by_resample() for part in same_images], axis=0), kind="stable")
-                same_images = [part.reordered(order) for part in same_images]
-            pooled += same_images
+    for same_images in by_size.values():
+        if len(by_size) > 1:
+            order = np.argsort(np.mean([part.by_resample() for part in same_images], axis=0), kind="stable")
+            same_images = [part.reordered(order) for part in same_images]
+        pooled += same_images
     ends = np.cumsum([part.estimates.by_seed.shape[1] for part in pooled])
     spans = [
         slice(int(end) - part.estimates.by_seed.shape[1], int(end)) for part, end in zip(pooled, ends, strict=True)
