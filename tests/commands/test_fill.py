@@ -66,6 +66,11 @@ def test_a_cell_within_a_sentence_has_neither_bold_print_nor_marks(fill_in):
     assert fill_in(filled) == (0, filled)
 
 
+def test_a_line_can_end_at_any_space_of_a_cell(fill_in):
+    text = "<!--\ncell:\naccuracy;\nrow: VSE-fs; column:\nRecall@5\n-->{}<!-- end of cell -->\n"
+    assert fill_in(text.format("old").replace("end of", "end\nof")) == (0, text.format("0.352"))
+
+
 def test_the_row_of_a_cell_is_named_by_as_many_first_cells_as_needed(fill_in, tmp_path):
     (tmp_path / "accuracy.md").write_text(
         "| Method | Source | Recall@5 |\n| :-- | :-- | --: |\n"

@@ -53,8 +53,12 @@ from vsebench.rendering.table import DAGGER
 BLOCK = re.compile(
     r"<!-- (?P<kind>table|figure|keys): (?P<content>[^\n]*?) -->\n(?P<old>.*?)<!-- end of (?P=kind) -->", re.DOTALL
 )
-CELL = re.compile(r"<!-- cell: (?P<content>(?:(?!-->).)*?) -->(?P<old>(?:(?!<!--).)*?)<!-- end of cell -->", re.DOTALL)
-START = re.compile("^<!-- (?:table|figure|keys):|<!-- cell:", re.MULTILINE)
+# A cell is part of a paragraph, in which an editor can move any space to the end of a line.
+CELL = re.compile(
+    r"(?P<start><!--\s+cell:\s+(?P<content>(?:(?!-->).)*?)\s+-->)(?P<old>(?:(?!<!--).)*?)<!--\s+end\s+of\s+cell\s+-->",
+    re.DOTALL,
+)
+START = re.compile(r"^<!-- (?:table|figure|keys):|<!--\s+cell:", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
 Folders = dict[str, Path]  # name of a run, or "" for blocks that name no run -> folder of its tables, or its pack
 
@@ -117,7 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
             return block[0]
         content = " ".join(block["content"].split())
         text = cell(content, folders, f"{page}: cell: {content}")
-        return f"<!-- cell: {block['content']} -->{text}<!-- end of cell -->"
+        return f"{block['start']}{text}<!-- end of cell -->"
 
     text = CELL.sub(filled_cell, BLOCK.sub(filled, old))
     for picture in pictures:
