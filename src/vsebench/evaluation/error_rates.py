@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, mean_of_independent, stack
+from vsebench.evaluation.estimates import LEVEL, Estimates, Interval, Values, mean_of_independent, stack
 from vsebench.evaluation.significance import bootstrap_all
 
 # The share of the variance among images that is common to all seeds. The rest is specific to a seed. The share is 1/2
@@ -114,7 +114,7 @@ class Drawn:
         return Estimates(self.still.by_seed + of_pairs, samples, self.still.n_units, peers)
 
 
-def mean_difference(parts: Sequence[Estimates], same_images: bool) -> Estimate:
+def mean_difference(parts: Sequence[Estimates], same_images: bool) -> Interval:
     """Return the difference between the two methods in each group, averaged over the tasks of the group.
 
     The values of the result have shape (groups,).
@@ -132,7 +132,7 @@ def mean_difference(parts: Sequence[Estimates], same_images: bool) -> Estimate:
     n_groups = parts[0].by_seed.shape[1] // 2
     if same_images:
         return Estimates.side_by_side(parts).of(difference)
-    return mean_of_independent([part.of(difference) for part in parts], [1] * len(parts))
+    return mean_of_independent([part.of(difference) for part in parts], [1 / len(parts)] * len(parts))
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,13 @@ added to V_seeds. Without the help of other methods, the interval has at least i
 variances are (Banerjee, Sankhya 22, 1960). The p-value is the smallest value of a for which the interval excludes the
 tested value.
 
-In a mean of several independent values, such as effects on different corpora, each variance is the sum of the values'
-variances, weighted by the squares of the values' weights. The degrees of freedom of such a sum are Satterthwaite's
-(Biometrics Bulletin 2, 1946).
+A mean of several independent values, such as effects on different corpora, has an interval whose half-width is the
+root of the sum of the squares of the values' half-widths, each multiplied by the value's weight. This interval, too,
+has at least its nominal coverage if those of the values have it, whatever the variances and their degrees of freedom
+are (Banerjee).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -164,28 +166,14 @@ class Estimates:
         return np.asarray(np.where(is_unknown & (changes > 0), np.inf, changes).sum(axis=0))
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Values and the components of their variance; all arrays have the same shape."""
+class Interval(ABC):
+    """Values with intervals that are symmetric about the values."""
 
     value: Values  # the estimated values over all seeds
-    images: Values  # variance when images are resampled
-    common: Values  # the part of `images` that is common to all seeds
-    seeds: Values  # variance between seeds, divided by the number of seeds; 0 for a single seed
-    choice: Values  # variance due to the choice of settings; 0 if it was not measured
-    of_images: float | Values  # degrees of freedom of `images`: the number of images (or labels) minus 1, at least 1
-    freedom: float | Values  # degrees of freedom of `seeds`, an array if they differ; 0 for a single seed
 
+    @abstractmethod
     def half_width(self, level: float | Values = LEVEL) -> Values:
         """Return the half-width of each value's interval at the confidence level 1 - `level`."""
-        tail = np.asarray(level) / 2
-        of_images = stdtrit(self.of_images, tail) ** 2
-        of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
-        of_both = np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)
-        # At the level 1, `of_images` is 0, but an unknown variance stays infinite.
-        is_unknown = np.isinf(self.choice)
-        of_choice = np.where(is_unknown, np.inf, of_images * np.where(is_unknown, 0.0, self.choice))
-        return np.asarray(np.sqrt(of_both + of_choice))
 
     def interval(self) -> tuple[Values, Values]:
         """Return the lower and the upper ends of the values' 95 % intervals."""
@@ -205,6 +193,52 @@ class Estimate:
             outside = distance > self.half_width(np.exp(middle))
             low, high = np.where(outside, low, middle), np.where(outside, middle, high)
         return np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
+
+
+@dataclass(frozen=True)
+class Estimate(Interval):
+    """Values and the components of their variance; all arrays have the same shape."""
+
+    value: Values  # the estimated values over all seeds
+    images: Values  # variance when images are resampled
+    common: Values  # the part of `images` that is common to all seeds
+    seeds: Values  # variance between seeds, divided by the number of seeds; 0 for a single seed
+    choice: Values  # variance due to the choice of settings; 0 if it was not measured
+    n_units: int  # number of images (or labels)
+    freedom: float | Values  # degrees of freedom of `seeds`, an array if they differ; 0 for a single seed
+
+    def half_width(self, level: float | Values = LEVEL) -> Values:
+        tail = np.asarray(level) / 2
+        of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
+        of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
+        of_both = np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)
+        # At the level 1, `of_images` is 0, but an unknown variance stays infinite.
+        is_unknown = np.isinf(self.choice)
+        of_choice = np.where(is_unknown, np.inf, of_images * np.where(is_unknown, 0.0, self.choice))
+        return np.asarray(np.sqrt(of_both + of_choice))
+
+
+@dataclass(frozen=True)
+class MeanOfIndependent(Interval):
+    """A weighted mean of independent values; `mean_of_independent` creates it."""
+
+    value: Values
+    parts: Sequence[Interval]
+    weights: Sequence[float]
+
+    def half_width(self, level: float | Values = LEVEL) -> Values:
+        halves = [weight * part.half_width(level) for weight, part in zip(self.weights, self.parts, strict=True)]
+        return np.asarray(np.sqrt(sum(half**2 for half in halves)))
+
+
+def mean_of_independent(parts: Sequence[Interval], weights: Sequence[float]) -> MeanOfIndependent:
+    """Return the weighted mean of values that share no images, seeds or searches.
+
+    `parts` contains the values, which all have the same shape, and `weights` a number for each part. The weights are
+    positive and sum to 1.
+    """
+    value = sum(weight * part.value for weight, part in zip(weights, parts, strict=True))
+    return MeanOfIndependent(np.asarray(value), parts, weights)
 
 
 def estimate(
@@ -228,59 +262,15 @@ def estimate(
     of_task : the typical variance between seeds on the task
     choice : (...), the variance due to the choice of settings
     """
-    n_seeds, of_images = len(by_seed), float(max(n_units - 1, 1))
+    n_seeds = len(by_seed)
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
-        return Estimate(value, images, images, np.zeros_like(images), choice, of_images, 0.0)
+        return Estimate(value, images, images, np.zeros_like(images), choice, n_units, 0.0)
     # For one seed, the part of the image variance that seeds do not share is n_seeds times that of the mean over seeds.
     unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
     common = (images - unshared).clip(min=0)
-    return Estimate(value, images, common, between / n_seeds, choice, of_images, freedom)
-
-
-def mean_of_independent(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
-    """Return the weighted mean of independent estimates, which share no images, seeds or searches.
-
-    Parameters
-    ----------
-    parts : the estimates; all their values have the same shape
-    weights : a positive weight for each part; the mean is the weighted sum, divided by the sum of the weights
-    """
-    shares = np.array(weights) / np.sum(weights)
-    images, common, seeds, choice = (
-        np.stack([share**2 * variance for share, variance in zip(shares, variances, strict=True)])
-        for variances in zip(*((part.images, part.common, part.seeds, part.choice) for part in parts), strict=True)
-    )
-    return Estimate(
-        np.asarray(sum(share * part.value for share, part in zip(shares, parts, strict=True))),
-        images.sum(axis=0),
-        common.sum(axis=0),
-        seeds.sum(axis=0),
-        choice.sum(axis=0),
-        freedom_of_sum(images, [part.of_images for part in parts]),
-        freedom_of_sum(seeds, [part.freedom for part in parts]),
-    )
-
-
-def freedom_of_sum(variances: Values, freedoms: Sequence[float | Values]) -> Values:
-    """Return the degrees of freedom of a sum of estimated variances (Satterthwaite, Biometrics Bulletin 2, 1946).
-
-    If all variances are 0, the result is the largest number in `freedoms`.
-
-    Parameters
-    ----------
-    variances : (n_parts, ...), the variances that are added
-    freedoms : the degrees of freedom of each part's variance, one number or an array of the shape (...)
-
-    >>> freedom_of_sum(np.array([2.0, 2.0, 0.0]), [4.0, 4.0, 0.0])
-    array(8.)
-    """
-    of_parts = np.stack([np.broadcast_to(freedom, variances.shape[1:]) for freedom in freedoms]).astype(float)
-    divisor = np.divide(variances**2, of_parts, out=np.zeros_like(variances), where=of_parts > 0).sum(axis=0)
-    is_known = divisor > 0
-    quotient = variances.sum(axis=0) ** 2 / np.where(is_known, divisor, 1.0)
-    return np.asarray(np.where(is_known, quotient, of_parts.max(axis=0)))
+    return Estimate(value, images, common, between / n_seeds, choice, n_units, freedom)
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:

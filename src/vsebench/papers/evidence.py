@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
-from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, mean_of_independent, stack
+from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Interval, mean_of_independent, stack
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import list_values, values
 from vsebench.evaluation.metrics.base import (
@@ -115,7 +115,7 @@ class Estimated(Measurement):
         """Return the estimate of the effect, or of its logarithm."""
 
     @abstractmethod
-    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
+    def effect_of(self, estimate: Interval, level: float = LEVEL) -> Effect:
         """Return the effect, given an estimate of it; the interval has a coverage of 1 - level."""
 
     def effect(self, level: float = LEVEL) -> Effect:
@@ -135,7 +135,7 @@ class OfMeans(Estimated):
     def estimate(self) -> Estimate:
         return self.estimates.of(self.statistic)
 
-    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
+    def effect_of(self, estimate: Interval, level: float = LEVEL) -> Effect:
         half = estimate.half_width(level)
         ends = [float(end) for end in (estimate.value, estimate.value - half, estimate.value + half, self.bound)]
         value, low, high, neutral = map(math.exp, ends) if self.logarithm else ends
@@ -163,9 +163,9 @@ class LogRatios(Estimated):
     def estimate(self) -> Estimate:
         nothing, freedom = np.array(0.0), len(self.logs) - 1
         variance = np.asarray(max(self.logs.var(ddof=1) / len(self.logs), 1e-24))
-        return Estimate(self.logs.mean(), nothing, nothing, variance, nothing, 1.0, freedom)
+        return Estimate(self.logs.mean(), nothing, nothing, variance, nothing, 1, freedom)
 
-    def effect_of(self, estimate: Estimate, level: float = LEVEL) -> Effect:
+    def effect_of(self, estimate: Interval, level: float = LEVEL) -> Effect:
         mean, half = float(estimate.value), float(estimate.half_width(level))
         p = float(estimate.p_value(math.log(self.bound)))
         return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, self.bound)
@@ -179,7 +179,8 @@ class OverCorpora(Measurement):
 
     def effect(self, level: float = LEVEL) -> Effect:
         estimates = [measurement.estimate() for _, measurement in self.parts]
-        together = mean_of_independent(estimates, [n for n, _ in self.parts])
+        n_cases = sum(n for n, _ in self.parts)
+        together = mean_of_independent(estimates, [n / n_cases for n, _ in self.parts])
         return self.parts[0][1].effect_of(together, level)
 
 
