@@ -9,11 +9,12 @@ from scipy import stats
 from scipy.special import stdtrit
 
 from tests.papers.planted import planted
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.evaluation.estimates import Estimates, stack
 from vsebench.evaluation.seed_variance import moderated, typical
 from vsebench.evaluation.significance import bootstrap_all
-from vsebench.papers.evidence import Effect, Fixed, LogRatios, OfMeans, pool
+from vsebench.papers.evidence import Effect, Evidence, Fixed, LogRatios, OfMeans, RunTask, pool
 from vsebench.papers.judging import decide, decide_by_p
 from vsebench.papers.verdicts import load_test
 
@@ -121,6 +122,24 @@ def test_a_corpus_with_few_units_does_not_widen_the_interval_of_another():
     """By hand: the mean of two independent means, of which the one over six labels hardly varies."""
     few, many = of_images([0.1, 0.1], 6, 1e-6), of_images([0.2, 0.2], 400, 1.0)
     assert half(pool([("a", few), ("b", many)])) == pytest.approx(half(many) / 2, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("protocols", "expected"),
+    [
+        (("official", "official", "official"), ["A", "B", "C"]),
+        (("from-c", "official", "official"), ["A", "B", "A"]),
+        (("from-c", "from-c", "official"), ["B", "B", "B"]),
+        (("from-elsewhere", "from-elsewhere", "official"), ["B", "B", "C"]),
+        (("from-b", "from-c", "from-a"), ["C", "C", "C"]),
+    ],
+)
+def test_corpora_on_which_models_trained_on_the_same_data_are_tested_are_one(protocols, expected):
+    known = [RunTask(Task(name, "official"), name.upper(), "other", []) for name in "abc"]
+    evidence = Evidence(known, [1, 2], 10, *([None] * 6))
+    found = evidence.corpora([Task(name, protocol) for name, protocol in zip("abc", protocols, strict=True)])
+    assert len(set(found)) == len(set(expected))
+    assert [found.index(name) for name in found] == [expected.index(name) for name in expected]
 
 
 def test_methods_run_on_all_tasks_help_to_estimate_the_spread_of_a_pooled_effect():

@@ -33,6 +33,7 @@ from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import bootstrap_all
 from vsebench.evaluation.spread import Spread, deviations
 from vsebench.papers.verdict import Data
+from vsebench.protocols.base import source_of
 
 Values = NDArray[np.float64]
 
@@ -202,7 +203,7 @@ UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fit
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     """Return a measurement of the mean effect of several cases.
 
-    `parts` contains the corpus (`RunTask.corpus`) and the measurement of each case. Ratios (`LogRatios`) are averaged
+    `parts` contains the corpus (`Evidence.corpora`) and the measurement of each case. Ratios (`LogRatios`) are averaged
     geometrically.
 
     Images and seeds of different corpora are independent, so the numbers of seeds can differ. In a corpus, seeds are
@@ -324,6 +325,21 @@ class Evidence:
             for candidate in self.tasks
         ]
         return replace(self, tasks=tasks)
+
+    def corpora(self, tasks: Sequence[Task]) -> list[str]:
+        """Return the name of each task's corpus, the same for tasks whose images or seeds are not independent.
+
+        Models that were trained on the same data with the same seed can be tested on several corpora (protocol
+        `from-<data set>`). Such corpora, and the corpus of the data, count as one.
+        """
+        of_dataset = {each.task.dataset: each.corpus for each in self.tasks}
+        tested = [of_dataset.get(task.dataset, "") for task in tasks]
+        sources = [source_of(task.protocol) or task.dataset for task in tasks]
+        trained = [of_dataset.get(source, source) for source in sources]
+        for n in range(len(tasks)):
+            old, new = trained[n], tested[n]
+            tested, trained = ([new if name == old else name for name in names] for names in (tested, trained))
+        return tested
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
         """Return the rows of the analysis `name` for a task and a variant.

@@ -183,12 +183,14 @@ def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
 
 def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, str], Measurement]:
     """Return the mean effect over the tasks for each pair of a rival and a measured quantity."""
-    corpora = {each.task: each.corpus for each in evidence.tasks}
-    parts: dict[tuple[str, str], list[tuple[str, Measurement]]] = {}
+    parts: dict[tuple[str, str], list[Tested]] = {}
     for each in cases:
-        key = (each.case.rival, each.case.measured)
-        parts.setdefault(key, []).append((corpora.get(each.case.task, ""), each.measurement))
-    return {key: pool(measured) for key, measured in parts.items()}
+        parts.setdefault((each.case.rival, each.case.measured), []).append(each)
+    together: dict[tuple[str, str], Measurement] = {}
+    for key, tested in parts.items():
+        corpora = evidence.corpora([each.case.task for each in tested])
+        together[key] = pool([(corpus, each.measurement) for corpus, each in zip(corpora, tested, strict=True)])
+    return together
 
 
 def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
