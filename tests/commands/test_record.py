@@ -115,6 +115,37 @@ def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path
     assert (list(search.seeds), search.searched_seeds) == ([1], [1, 2])
 
 
+def test_what_a_search_over_seeds_tried_is_recorded_with_its_best_epochs(folder, tmp_path):
+    write_results(tmp_path, plan_of(folder))
+    [own, _, _] = read_json(tmp_path / "settings.json")
+    path = tmp_path / "settings.json"
+    tries = [
+        {"settings": own["settings"] | {"learning_rate": rate}, "epochs_by_seed": epochs, "at_limit": at_limit}
+        for rate, epochs, at_limit in ((0.1, [5, 7], False), (0.2, [3, None], False), (0.4, [10, 10], True))
+    ]
+    searched = own | {"seed": 1, "seeds_of_search": [1, 2], "tries": tries}
+    for entries in ([searched], [searched | {"protocol": "regions"}]):  # the second time, the earlier record is read
+        write_json(entries, path)
+        assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    recorded = not_tuned(plan_of(folder))
+    assert recorded["sim-iapr/distinct/opt_auc"]["tries"] == recorded["sim-iapr/regions/opt_auc"]["tries"] == tries
+    record = {"dataset": "sim-iapr", "protocol": "distinct", "method": "opt_auc", "module": "opt_auc"}
+    record |= {"selection": {"settings": own["settings"], "epochs": 3}}
+    shown = [settings_used(record | {"seed": seed}, recorded)["tries"] for seed in (1, 2)]
+    assert shown == [tries, []]
+
+
+def test_the_entry_of_the_seed_that_searched_says_what_it_tried(tmp_path):
+    write_processed(tmp_path)
+    assert split(tmp_path) == 0
+    assert fit(tmp_path, grid={"learning_rate": [0.1, 0.2]}) == 0
+    record = read_json(tmp_path / "model/run.json")
+    tries = settings_used(record, {})["tries"]
+    assert [tried["settings"]["learning_rate"] for tried in tries] == [0.1, 0.2]
+    later = record | {"selection": record["selection"] | {"settings_of_seed": 1, "n_configurations": 1}}
+    assert settings_used(later, {})["tries"] == []
+
+
 def test_a_setting_at_the_edge_of_one_seeds_range_stays_marked(folder, tmp_path):
     """The grid of a record contains the values of all seeds, so it does not show the edges of one seed."""
     write_results(tmp_path, plan_of(folder))

@@ -10,6 +10,7 @@ from tests.builders import frame
 from tests.papers.planted import SEEDS, analysed, decided, effects, only_effect
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
+from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
 from vsebench.evaluation.analyses.thresholds_and_difficulty import INVARIANT
 from vsebench.papers.evidence import UntestableError
@@ -49,13 +50,8 @@ def tried(rate, epochs, at_limit=False):
 
 def searched(**tries):
     """Return the evidence of `decided`, with a search of the first seed, which chooses the settings of all seeds."""
-
-    def selection(case):
-        if case.seed != SEEDS[0]:
-            return {"settings_of_seed": SEEDS[0], "tries": [{"settings": {}, "epochs": 1, "at_limit": False}]}
-        return {"settings_of_seed": None, "tries": tries[case.variant]}
-
-    return decided(selection=selection)
+    task = Task("d", "official")
+    return decided(tries={Case(task, variant, SEEDS[0]): of_variant for variant, of_variant in tries.items()})
 
 
 def test_epochs_are_compared_at_equal_settings():

@@ -76,10 +76,29 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
         edges = {entry["seed"]: entry["on_edges"] for entry in searched if entry.get("on_edges")}
         variants[variant] |= {"on_edges": OneLine(edges)} if edges else {}
         variants[variant] |= {"mean_of": mean_of} if len(mean_of) > 1 else {}
+        variants[variant] |= {"tries": tries} if (tries := tries_of(searched[0])) else {}
         spread = searched[0].get("spread")
         variants[variant] |= {"spread": OneLine(rounded(spread))} if spread else {}
         variants[variant] |= {"data": data} if (data := searched[0].get("data")) else {}
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
+
+
+def tries_of(entry: Entry) -> list[dict[str, Any]]:
+    """Return the configurations that a search over several seeds tried, with their best epochs.
+
+    The list is empty if the method is not trained in epochs, or if the search used one seed.
+    """
+    return [
+        OneLine(
+            {
+                "settings": {name: tried["settings"][name] for name in entry["grid"]},
+                "epochs": tried["epochs_by_seed"],
+                **({"at_limit": True} if tried["at_limit"] else {}),
+            }
+        )
+        for tried in entry.get("tries", [])
+        if "epochs_by_seed" in tried
+    ]
 
 
 def rounded(spread: dict[str, float | None]) -> dict[str, float | None]:
@@ -111,11 +130,12 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return recorded searches in which each grid, each seed's settings, edges and each spread is a `OneLine`."""
+    """Return recorded searches in which every mapping that the file has on one line is a `OneLine`."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}
         | {key: OneLine(search[key]) for key in ("on_edges", "spread") if key in search}
+        | ({"tries": [OneLine(tried) for tried in search["tries"]]} if "tries" in search else {})
         for variant, search in searches["variants"].items()
     }
     return searches | {"variants": variants}

@@ -126,6 +126,15 @@ class MethodConfig(Strict):
         return prod(len(values) for values in self.grid.values())
 
 
+class RecordedTry(Strict):
+    """A configuration that a search tried, and its best epochs."""
+
+    settings: dict[str, Any] = Field(min_length=1)  # the settings of the grid, with their values in this configuration
+    # the best epoch with each seed of the search; null: training diverged
+    epochs: list[int | None] = Field(min_length=1)
+    at_limit: bool = False  # whether the limit on epochs ended training with one of the seeds
+
+
 class RecordedSearch(Strict):
     """The settings that a search on the validation labels chose for a method, and the size of the search."""
 
@@ -136,6 +145,8 @@ class RecordedSearch(Strict):
     on_edges: dict[int, list[str]] = {}
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
+    # the configurations that were tried, for a method trained in epochs whose settings were chosen by such a mean
+    tries: list[RecordedTry] = []
     # metric -> how much it varies due to the choice of settings, as a relative standard deviation (null: not known);
     # intervals include this variation; empty: known for no metric
     spread: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)] | None] = {}

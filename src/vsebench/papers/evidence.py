@@ -313,7 +313,9 @@ class Evidence:
     spreads: Mapping[tuple[Task, str], Spread] = field(default_factory=dict)
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
-    selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
+    selection: Callable[[Case], Mapping[str, Any]] | None = None  # the record of a model's settings in its run.json
+    # case -> what the search for its settings tried; other seeds can use these settings, too, and are left out
+    tries: Mapping[Case, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     _kept: dict[tuple[object, ...], Measured] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":

@@ -176,7 +176,7 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     The result maps dataset/protocol/variant to a mapping with the keys `configurations` (the number of configurations
     that were tried), `seeds` and `grid`. Without a record, this number is 0, and the seeds and the grid are empty. If
     seeds of the run have settings at the edge of the range that their search tried, `on_edges` maps these seeds to the
-    names of the settings.
+    names of the settings. If the record contains the configurations that were tried, `tries` lists them.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
@@ -191,6 +191,7 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
             "grid": search.grid,
         }
         | _edges(search, plan.seeds(task, variant))
+        | _tries(search)
         for (name, search), (task, variant) in zip(searches.items(), tasks, strict=True)
     }
 
@@ -199,6 +200,16 @@ def _edges(search: RecordedSearch, seeds: Sequence[int]) -> dict[str, Any]:
     found = {seed: search.on_edges.get(search.source_of(seed), []) for seed in seeds}
     edges = {str(seed): names for seed, names in found.items() if names}  # as JSON, whose keys are texts
     return {"on_edges": edges} if edges else {}
+
+
+def _tries(search: RecordedSearch) -> dict[str, Any]:
+    """Return the configurations that a search tried, each with all its settings, as `Attempt`s in a run.json have."""
+    chosen = next(iter(search.seeds.values()))
+    tries = [
+        {"settings": chosen | tried.settings, "epochs_by_seed": tried.epochs, "at_limit": tried.at_limit}
+        for tried in search.tries
+    ]
+    return {"tries": tries} if tries else {}
 
 
 def data_read(plan: Plan) -> dict[str, str]:

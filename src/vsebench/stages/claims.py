@@ -87,6 +87,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         },
         spreads={(case.task, case.variant): entry.get("spread", {}) for case, entry in fits.items()},
         untuned={(case.task, case.variant) for case, entry in fits.items() if entry.get("choice") == "untuned"},
+        tries={case: entry.get("tries", []) for case, entry in fits.items()},
         on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )
 

@@ -122,6 +122,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
         "seeds_of_search": seeds,
         "spread": selection.get("spread", {}),
         "grid": values_tried(selection),
+        "tries": tries_of(record, searched),
         "on_edges": edges,
         "at_limit": selection.get("at_limit", False),
         "limit": selection.get("limit", selection.get("solver", {}).get("iterations")),
@@ -129,6 +130,20 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),
     }
+
+
+def tries_of(record: dict[str, Any], searched: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return what the search for a model's settings tried, from its run.json or from the recorded search `searched`.
+
+    The list is empty if another model's entry has it: several seeds can use the settings that one search chose.
+    """
+    selection = record["selection"]
+    if searched is not None:
+        of_search: list[dict[str, Any]] = searched.get("tries", [])
+        return of_search if record["seed"] in searched["seeds"][:1] else []
+    if selection.get("n_configurations", 1) == 1 or "members" in selection["settings"]:
+        return []
+    return [{name: value for name, value in tried.items() if name != "solver"} for tried in selection["tries"]]
 
 
 def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[str]:

@@ -111,9 +111,9 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
 class EpochsAtEqualSettings(AgainstRivals):
     """The method reaches its best epoch in fewer epochs than each rival if both are fitted with the same settings.
 
-    The compared fits are those of the run's own search for settings. Every configuration that was tried for both
-    methods counts, unless training diverged with one of the methods. If the limit on epochs ended one of these fits,
-    the claim cannot be tested, because a later epoch may have been better.
+    The compared fits are those of the searches for settings, by this run or an earlier one. Every configuration that
+    was tried for both methods counts, unless training diverged with one of the methods. If the limit on epochs ended
+    one of these fits, the claim cannot be tested, because a later epoch may have been better.
     """
 
     effect = "ratio (claimed: above 1)"
@@ -127,7 +127,7 @@ class EpochsAtEqualSettings(AgainstRivals):
         shared = [[ours[key], theirs[key]] for key in ours if len(ours[key]) == len(theirs.get(key, [])) == n_seeds]
         both = np.array([epochs for epochs in shared if None not in (*epochs[0], *epochs[1])], dtype=np.float64)
         if not both.size:
-            raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
+            raise UntestableError(f"The searches tried {self.method} and {case.rival} with no settings in common.")
         if np.isinf(both).any():
             raise UntestableError(
                 f"At settings that {self.method} and {case.rival} share, the limit on epochs ended training too early."
@@ -143,13 +143,9 @@ def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list
     training diverged. If the limit on epochs ended training with one of the seeds, all epochs of these settings are
     infinite.
     """
-    assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}
     for model in evidence.cases(task, variant):
-        selection = evidence.selection(model)
-        if selection.get("settings_of_seed") is not None:
-            continue  # this seed uses the settings that another seed's search chose
-        for tried in selection.get("tries", []):
+        for tried in evidence.tries.get(model, []):
             by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
             of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])
             of_settings += [float("inf")] * len(by_seed) if tried["at_limit"] else by_seed
