@@ -96,6 +96,16 @@ def test_a_default_number_of_epochs_is_for_variants_that_are_not_named_and_have_
     assert found == {"popularity": None, "opt_auc": 7, "warp": 8}
 
 
+def test_a_default_number_of_epochs_on_a_data_set_goes_before_the_runs_numbers():
+    limits = {"opt_auc": {"maximum": 7, "patience": 3}, "vse_fs": {"maximum": 9, "patience": 9}}
+    on_dataset = {"vse_fs": {"maximum": 4, "patience": 2}, "default": {"maximum": 5, "patience": 2}}
+    sets = {"sim-iapr": ONE | {"epochs": on_dataset}, "sim-openimages": ONE}
+    plan = planned(datasets=sets, epochs=limits)
+    variants = ("opt_auc", "vse_fs", "popularity")
+    found = [[epochs_of(plan, variant, name) for variant in variants] for name in sets]
+    assert [[each and each.maximum for each in of_set] for of_set in found] == [[5, 4, None], [7, 9, None]]
+
+
 def test_untuned_runs_try_nothing():
     assert grid_of(planned(), "opt_auc") == {}
     assert len(grid_of(planned(tune=True), "opt_auc")) == 2

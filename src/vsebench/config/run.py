@@ -49,7 +49,9 @@ class RunDataset(Strict):
     refit: bool = True
     # the name of a set of features, or a list of them, for methods whose own files name none; none: all sets
     features: str | list[str] | None = Field(default=None, min_length=1)
-    epochs: dict[str, Epochs] = {}  # method -> when its training on this data set stops, instead of the run's `epochs`
+    # method -> when its training on this data set stops, in place of the run's `epochs`; `default`: for all methods not
+    # named here
+    epochs: dict[str, Epochs] = {}
     # protocols under which the run's `sweeps` are done on this data set; left out: all protocols; `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source

@@ -312,7 +312,7 @@ def check_epochs(plan: Plan, where: str) -> None:
     for variant in plan.config.epochs.keys() - {"default"}:
         trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
-        for variant in entry.epochs:
+        for variant in entry.epochs.keys() - {"default"}:
             trained(plan, variant, f"{where}: datasets.{dataset}.epochs")
 
 

@@ -28,7 +28,8 @@ def validation_metric(plan: Plan, task: Task) -> str:
 
 def epochs_of(plan: Plan, variant: str, dataset: str) -> Epochs | None:
     """Return the limits on a variant's epochs on a data set; None if the variant is not trained in epochs."""
-    return plan.config.datasets[dataset].epochs.get(variant) or plan.methods[variant].epochs
+    own, on_dataset = plan.methods[variant].epochs, plan.config.datasets[dataset].epochs
+    return own and on_dataset.get(variant, on_dataset.get("default", own))
 
 
 def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
