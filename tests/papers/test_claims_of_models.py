@@ -45,7 +45,8 @@ def test_methods_are_compared_with_the_same_decision():
 
 def tried(rate, epochs, at_limit=False):
     """Return the record of a configuration with the best epochs of the seeds of a search."""
-    return {"settings": {"learning_rate": rate}, "epochs": epochs[0], "epochs_by_seed": epochs, "at_limit": at_limit}
+    of_seeds = {"epochs_by_seed": epochs} if len(epochs) > 1 else {"epochs": epochs[0]}
+    return {"settings": {"learning_rate": rate}, "at_limit": at_limit} | of_seeds
 
 
 def searched(**tries):

@@ -146,7 +146,7 @@ def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list
     epochs: dict[str, list[float | None]] = {}
     for model in evidence.cases(task, variant):
         for tried in evidence.tries.get(model, []):
-            by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
+            by_seed = tried["epochs_by_seed"] if "epochs_by_seed" in tried else [tried["epochs"]]
             of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])
             of_settings += [float("inf")] * len(by_seed) if tried["at_limit"] else by_seed
     return epochs
