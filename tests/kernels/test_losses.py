@@ -61,7 +61,7 @@ LOSSES = {
     "lsep": (LSEP, reference.lsep),
     "lsep, all pairs drawn": (sampled, reference.lsep),
     "lsep, weighted": (loss_of(lsep_loss, RANK_LOSS, True), partial(reference.lsep, weighted=True)),
-    "pair_logistic": (loss_of(pair_logistic_loss), reference.pair_logistic),
+    "pair_logistic": (loss_of(pair_logistic_loss, *np.full((2, K), np.nan)), reference.pair_logistic),
     "zlpr": (loss_of(zlpr_loss), reference.zlpr),
     "bp_mll": (BP_MLL, reference.bp_mll),
     "bp_mll, as printed": (loss_of(bp_mll_loss, False), partial(reference.bp_mll, averaged=False)),

@@ -13,6 +13,11 @@ from vsebench.kernels.rank_loss import loss_of_rank
 from vsebench.kernels.sgd.sampling import draw_negative
 from vsebench.kernels.vectors import FASTMATH
 
+# In the logistic loss on pairs, exponentials are taken of no smaller exponent, so that none of them is 0.
+LOWEST_EXPONENT = -700.0
+# The product of so many numbers from 1/2 to 1 does not underflow.
+MOST_FACTORS = 1000
+
 
 @njit(cache=True, nogil=True)
 def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
@@ -47,34 +52,69 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
-def pair_logistic_loss(scores, images, offsets, labels, slopes):
+def pair_logistic_loss(scores, images, offsets, labels, exponents, terms, slopes):
     """Return the sum over images of the mean of log(1 + exp(f_v - f_u)) over the image's pairs, float64.
 
-    f_u and f_v are the scores of a pair of a positive u and a negative v. An image without a pair adds 0.
+    f_u and f_v are the scores of a pair of a positive u and a negative v. An image without a pair adds 0. Each label
+    has one exponential, a_k = exp(f_k - the largest score of the image), from which a pair needs only a quotient:
+    the derivative of its loss is a_v / (a_v + a_u).
+
+    exponents, terms, slopes : (n_labels,) float64, scratch memory for one image
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. There, |Y| (L - |Y|) is the number
     of the image's pairs.
     """
     total = 0.0
+    n_labels = scores.shape[1]
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
-        of_pair = 1.0 / max(1, (stop - start) * (scores.shape[1] - (stop - start)))
+        of_pair = 1.0 / max(1, (stop - start) * (n_labels - (stop - start)))
+        largest = scores[row].max()
+        for k in range(n_labels):
+            exponents[k] = np.float64(scores[row, k]) - largest
+        of_positives = exponents[labels[start:stop]]
+        exponents[labels[start:stop]] = -np.inf
+        for k in range(n_labels):
+            terms[k] = np.exp(max(exponents[k], LOWEST_EXPONENT))
+        terms[labels[start:stop]] = 0
         slopes[:] = 0
-        other = start
-        for v in range(scores.shape[1]):
-            if other < stop and labels[other] == v:
-                other += 1
-                continue
-            for slot in range(start, stop):
-                difference = np.float64(scores[row, v]) - scores[row, labels[slot]]
-                smaller = np.exp(-abs(difference))
-                total += of_pair * (max(difference, 0.0) + np.log1p(smaller))
-                slope = of_pair * (1.0 if difference >= 0 else smaller) / (1 + smaller)
-                slopes[v] += slope
-                slopes[labels[slot]] -= slope
-        for v in range(scores.shape[1]):
-            scores[row, v] = slopes[v]
+        for slot in range(stop - start):
+            slope = 0.0
+            for first in range(0, n_labels, MOST_FACTORS):
+                last = first + MOST_FACTORS
+                block = exponents[first:last], terms[first:last], slopes[first:last]
+                loss_of_block, slope_of_block = add_pairs_of_positive(of_positives[slot], *block)
+                total += of_pair * loss_of_block
+                slope += slope_of_block
+            of_positives[slot] = slope
+        for k in range(n_labels):
+            scores[row, k] = of_pair * slopes[k]
+        for slot in range(stop - start):
+            scores[row, labels[start + slot]] = -of_pair * of_positives[slot]
     return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def add_pairs_of_positive(exponent, exponents, terms, slopes):
+    """Add the derivatives for the pairs of a positive u, and return the sums of their losses and of their derivatives.
+
+    With d = f_v - f_u, the loss of a pair is max(d, 0) + log(1 + exp(-|d|)), and 1 / (1 + exp(-|d|)) is the larger one
+    of s and 1 - s, where s is the derivative. The product of these factors has one logarithm.
+
+    exponent : float64, the exponent of u; `pair_logistic_loss` defines it
+    exponents, terms : (n,) float64, the exponents and the a_k of at most `MOST_FACTORS` labels; -infinity and 0 for
+        positives
+    slopes : (n,) float64; s is added for each label
+    """
+    of_positive = np.exp(max(exponent, LOWEST_EXPONENT))
+    product, sum_of_differences, sum_of_slopes = 1.0, 0.0, 0.0
+    for k in range(len(terms)):
+        slope = terms[k] / (terms[k] + of_positive)
+        slopes[k] += slope
+        sum_of_slopes += slope
+        product *= max(slope, 1 - slope)
+        sum_of_differences += max(exponents[k] - exponent, 0.0)
+    return sum_of_differences - np.log(product), sum_of_slopes
 
 
 @njit(cache=True, nogil=True)

@@ -64,8 +64,8 @@ class Fast0Tag(Loss):
         L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
 
     L_i is the loss of image i, and the module defines the scores s_il. n_i is the number of the image's labels, and L
-    is the number of all labels. To compute L_i, one exponential is needed for each of the n_i (L - n_i) pairs. In the
-    papers, the label vectors are fixed. Training them too (`joint`) is our addition.
+    is the number of all labels. The time to compute L_i grows with the number of pairs, n_i (L - n_i). In the papers,
+    the label vectors are fixed. Training them too (`joint`) is our addition.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as Eq.
     3, without the factor 1 / (n_i (L - n_i)).
@@ -74,9 +74,12 @@ class Fast0Tag(Loss):
     settings_type = Fast0TagSettings
     table_type = JointVectors
 
+    def prepare(self) -> None:
+        self.more_scratch = np.empty((2, self.n_labels))
+
     def __call__(self, outputs: Matrix, images: Images) -> float:
         scores = self.table.scores(outputs)
-        total = pair_logistic_loss(scores, images, *self.lists, self.scratch)
+        total = pair_logistic_loss(scores, images, *self.lists, *self.more_scratch, self.scratch)
         self.table.step(scores, outputs)
         return float(total)
 
