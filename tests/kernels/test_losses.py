@@ -131,6 +131,28 @@ def test_scores_of_500_give_finite_losses_and_derivatives(name, sign):
     assert np.isfinite(slopes).all()
 
 
+def many_pairs(scores):
+    """Return the logistic loss on pairs of one image, and its derivatives; labels 0 and 2,000 are positives."""
+    return run(pair_logistic_loss, scores[None], [[0, 2000]], *np.full((3, len(scores)), np.nan))
+
+
+def test_the_logistic_loss_on_pairs_of_thousands_of_labels_does_not_underflow():
+    """At equal scores, each pair has the factor 1/2, and the product over all pairs would be 0."""
+    assert many_pairs(np.zeros(2500))[0] == pytest.approx(np.log(2), rel=1e-9)
+    scores = np.random.default_rng(6).normal(0, 1.5, 2500).astype(np.float32)
+    value, slopes = many_pairs(scores)
+    assert value == pytest.approx(reference.pair_logistic(scores.astype(np.float64), [0, 2000]), rel=1e-6)
+    assert slopes.sum() == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+def test_the_logistic_loss_on_pairs_shows_that_scores_diverged(score, label):
+    scores = np.zeros(2500)
+    scores[label] = score
+    assert not np.isfinite(many_pairs(scores)[0])
+
+
 def test_lsep_at_scores_of_500_is_the_largest_difference():
     """All pairs the wrong way round: 1,000 + log of their number."""
     scores = np.full((1, K), 500.0)

@@ -65,7 +65,7 @@ def test_epochs_are_compared_at_equal_settings():
         judge(searched(one=ours, other=[tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40], at_limit=True)]))
     # What only one method tried may end at the limit.
     assert judge(searched(one=[*ours, tried(0.5, [9, 9, 9], at_limit=True)], other=theirs))[0].value == pytest.approx(4)
-    with pytest.raises(UntestableError, match="no settings in common"):
+    with pytest.raises(UntestableError, match="No settings are known that a search tried with both one and other"):
         judge(searched(one=ours[3:], other=theirs))
     with pytest.raises(UntestableError, match="two seeds of the search"):
         judge(searched(one=[tried(0.1, [10])], other=[tried(0.1, [20])]))

@@ -204,7 +204,7 @@ def _edges(search: RecordedSearch, seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def _tries(search: RecordedSearch) -> dict[str, Any]:
-    """Return the configurations that a search tried, each with all its settings, as `Attempt`s in a run.json have."""
+    """Return the configurations that a search tried, each with all its settings, as in a run.json."""
     chosen = next(iter(search.seeds.values()))
     tries = [
         {"settings": chosen | tried.settings, "epochs_by_seed": tried.epochs, "at_limit": tried.at_limit}

@@ -127,7 +127,9 @@ class EpochsAtEqualSettings(AgainstRivals):
         shared = [[ours[key], theirs[key]] for key in ours if len(ours[key]) == len(theirs.get(key, [])) == n_seeds]
         both = np.array([epochs for epochs in shared if None not in (*epochs[0], *epochs[1])], dtype=np.float64)
         if not both.size:
-            raise UntestableError(f"The searches tried {self.method} and {case.rival} with no settings in common.")
+            raise UntestableError(
+                f"No settings are known that a search tried with both {self.method} and {case.rival}."
+            )
         if np.isinf(both).any():
             raise UntestableError(
                 f"At settings that {self.method} and {case.rival} share, the limit on epochs ended training too early."
