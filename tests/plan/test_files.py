@@ -95,6 +95,12 @@ def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
     assert all(f"seeds: {warned}cannot show how much results vary between seeds; use at least 3" in w for w in warnings)
 
 
+@pytest.mark.parametrize(("few", "warned"), [({"ridge": 1}, False), ({"default": 1}, True)])
+def test_a_method_may_have_one_seed_if_others_have_more(few, warned):
+    methods = ["popularity", "ridge"]
+    assert len(few_seeds(planned(methods=methods, papers=[], seeds=[1, 2, 3], method_seeds=few))) == warned
+
+
 def test_the_default_run_and_the_example_have_five_seeds():
     runs = [check(RunConfig, values(CONFIG / name), name) for name in ("config.yaml", "own.yaml")]
     assert [run.seeds for run in runs] == [[1, 2, 3, 4, 5]] * 2

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from vsebench.config.method import Role
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.core.tasks import Task
+from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
@@ -119,8 +119,15 @@ class Outline(Strict):
 
     @property
     def few_seeds(self) -> str:
-        """A warning if the run has too few seeds to show how much results vary between seeds; otherwise ""."""
-        number = min(map(len, [self.seeds, *self.own_seeds.values()]))
+        """A warning if a task has too few seeds to show how much results vary between seeds; otherwise "".
+
+        The seeds of a task are those of the method with the most: a method without random numbers may have one seed.
+        """
+        of_tasks = [
+            [self.own_seeds.get(f"{task}/{Entry.of(name).variant}", self.seeds) for name in names]
+            for task, names in self.entries.items()
+        ]
+        number = min(max(map(len, seeds), default=len(self.seeds)) for seeds in of_tasks)
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
