@@ -123,11 +123,10 @@ class Outline(Strict):
 
         The seeds of a task are those of the method with the most: a method without random numbers may have one seed.
         """
-        of_tasks = [
-            [self.own_seeds.get(f"{task}/{Entry.of(name).variant}", self.seeds) for name in names]
-            for task, names in self.entries.items()
-        ]
-        number = min(max(map(len, seeds), default=len(self.seeds)) for seeds in of_tasks)
+        number = len(self.seeds)
+        for task, names in self.entries.items():
+            seeds = [self.own_seeds.get(f"{task}/{Entry.of(name).variant}", self.seeds) for name in names]
+            number = min(number, max(map(len, seeds), default=number))
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
