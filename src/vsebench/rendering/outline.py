@@ -125,8 +125,8 @@ class Outline(Strict):
         """
         number = len(self.seeds)
         for task, names in self.entries.items():
-            seeds = [self.own_seeds.get(f"{task}/{Entry.of(name).variant}", self.seeds) for name in names]
-            number = min(number, max(map(len, seeds), default=number))
+            of_methods = [self.own_seeds.get(f"{task}/{Entry.of(name).variant}", self.seeds) for name in names]
+            number = min(number, max(map(len, of_methods), default=number))
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
